@@ -45,8 +45,11 @@ void check(const Knowns& knowns) {
 // A quantity that is sought.
 struct Unknown {
   const char* name;
-  std::function<void(Setting&, double)> set;
+  double Setting::*member;
 };
+constexpr Unknown kNoise{"noise multiplier", &Setting::noise_multiplier};
+constexpr Unknown kRate{"sampling rate", &Setting::rate};
+constexpr Unknown kDelta{"delta", &Setting::delta};
 
 class Search {
  public:
@@ -56,34 +59,33 @@ class Search {
   // Of noise multipliers, the range is searched outwards from 1, because an accountant may be slow far from
   // it.
   Solution least_noise() {
-    const Unknown noise{"noise multiplier", [](Setting& setting, double z) { setting.noise_multiplier = z; }};
     double safe = 1;
-    while (!fits(noise, safe)) {
-      if (safe >= kMostNoise) refuse_unreachable(noise, safe);
+    while (!fits(kNoise, safe)) {
+      if (safe >= kMostNoise) refuse_unreachable(kNoise, safe);
       safe *= 2;
     }
     double unsafe = safe / 2;
-    while (fits(noise, unsafe)) {
-      if (unsafe <= kLeastNoise) refuse_unbounded(noise);
+    while (fits(kNoise, unsafe)) {
+      if (unsafe <= kLeastNoise)
+        throw Error::of("every noise multiplier down to {} has an epsilon of at most {}", kLeastNoise,
+                        target_);
       safe = std::exchange(unsafe, unsafe / 2);
     }
-    return between(noise, unsafe, safe);
+    return between(kNoise, unsafe, safe);
   }
 
   Solution largest_rate() {
-    const Unknown rate{"sampling rate", [](Setting& setting, double q) { setting.rate = q; }};
-    if (fits(rate, 1)) return solution(rate, 1);
-    if (!fits(rate, kLeastRate)) refuse_unreachable(rate, kLeastRate);
-    return between(rate, 1, kLeastRate);
+    if (fits(kRate, 1)) return solution(kRate, 1);
+    if (!fits(kRate, kLeastRate)) refuse_unreachable(kRate, kLeastRate);
+    return between(kRate, 1, kLeastRate);
   }
 
   Solution least_delta() {
-    const Unknown delta{"delta", [](Setting& setting, double d) { setting.delta = d; }};
-    if (fits(delta, 0)) return solution(delta, 0);
+    if (fits(kDelta, 0)) return solution(kDelta, 0);
     const double most = std::nextafter(1.0, 0.0);
-    if (!fits(delta, most)) refuse_unreachable(delta, most);
-    if (fits(delta, kLeastDelta)) return solution(delta, kLeastDelta);
-    return between(delta, kLeastDelta, most);
+    if (!fits(kDelta, most)) refuse_unreachable(kDelta, most);
+    if (fits(kDelta, kLeastDelta)) return solution(kDelta, kLeastDelta);
+    return between(kDelta, kLeastDelta, most);
   }
 
   Solution most_steps() {
@@ -114,7 +116,7 @@ class Search {
 
  private:
   double epsilon_at(const Unknown& unknown, double value) {
-    unknown.set(setting_, value);
+    setting_.*unknown.member = value;
     return epsilon_of_(setting_);
   }
   bool fits(const Unknown& unknown, double value) { return epsilon_at(unknown, value) <= target_; }
@@ -141,9 +143,6 @@ class Search {
         .found = fmt::format("no {} reaches epsilon {}: at {} it is still {}", unknown.name, target_, extreme,
                              least),
         .remedy = "Allow a larger epsilon or delta, or take an accountant or orders that are tighter there"});
-  }
-  [[noreturn]] void refuse_unbounded(const Unknown& unknown) const {
-    throw Error::of("every {} down to {} has an epsilon of at most {}", unknown.name, kLeastNoise, target_);
   }
 
   const EpsilonOf& epsilon_of_;

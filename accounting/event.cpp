@@ -1,12 +1,13 @@
 #include "fedarena/accounting/event.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <compare>
 #include <utility>
 
 #include <fmt/ranges.h>
 
+#include "fedarena/accounting/gaussian.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
@@ -135,15 +136,10 @@ void validate(const Event& event) {
 }
 
 double joint_noise_multiplier(const SampledGaussian& event) {
-  if (event.noise_multipliers.empty()) {
-    throw Error::of("a sampled Gaussian without noise multipliers; allowed: at least one");
-  }
-  // Relative to the least, so that no square leaves the range of double.
-  const double least = *std::min_element(event.noise_multipliers.begin(), event.noise_multipliers.end());
-  if (event.noise_multipliers.size() == 1 || least == 0) return least;
-  double sum = 0;
-  for (const double noise : event.noise_multipliers) sum += (least / noise) * (least / noise);
-  return least / std::sqrt(sum);
+  check(event);
+  std::vector<GaussianBlock> blocks;
+  for (const double noise : event.noise_multipliers) blocks.push_back({noise, 1});
+  return composed_noise_multiplier(blocks);
 }
 
 bool any_event(const std::vector<Access>& accesses, const std::function<bool(const Event&)>& property) {
@@ -199,15 +195,8 @@ Event assuming_poisson(Event event) {
 }
 
 std::string_view name(Adjacency adjacency) {
-  switch (adjacency) {
-    case Adjacency::kAddRemove:
-      return "add-remove";
-    case Adjacency::kReplaceOne:
-      return "replace-one";
-    case Adjacency::kZeroOut:
-      return "zero-out";
-  }
-  throw Bug("an adjacency that is none");
+  constexpr std::array<std::string_view, 3> kNames{"add-remove", "replace-one", "zero-out"};
+  return kNames.at(static_cast<std::size_t>(adjacency));
 }
 
 std::string_view name(Sampling sampling) {

@@ -1,6 +1,7 @@
 #include "fedarena/accounting/ledger.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
@@ -284,20 +285,11 @@ void Ledger::record_as_if(std::int64_t round, const RoundAccesses& accesses) {
 }
 
 std::vector<Access> Ledger::charged(std::int64_t client) const {
-  switch (unit_) {
-    case Unit::kNothing:
-      return {};
-    case Unit::kRecord:
-    case Unit::kLocal:
-    case Unit::kLabel: {
-      std::vector<Access> result = charged_of(clients_.at(client).segments);
-      for (Access& access : accesses_of(population_)) result.push_back(std::move(access));
-      return result;
-    }
-    case Unit::kClient:
-      return accesses_of(population_);
-  }
-  throw Bug("a unit of protection that is none");
+  if (unit_ == Unit::kNothing) return {};
+  std::vector<Access> result;
+  if (charges_each_client(unit_)) result = charged_of(clients_.at(client).segments);
+  for (Access& access : accesses_of(population_)) result.push_back(std::move(access));
+  return result;
 }
 
 std::vector<Access> Ledger::charged_as_if() const { return accesses_of(as_if_); }
@@ -325,19 +317,8 @@ Ledger::Past Ledger::after_round(std::int64_t round) const {
 }
 
 std::string_view name(Unit unit) {
-  switch (unit) {
-    case Unit::kNothing:
-      return "none";
-    case Unit::kRecord:
-      return "record";
-    case Unit::kClient:
-      return "client";
-    case Unit::kLocal:
-      return "local";
-    case Unit::kLabel:
-      return "label";
-  }
-  throw Bug("a unit of protection that is none");
+  constexpr std::array<std::string_view, 5> kNames{"none", "record", "client", "local", "label"};
+  return kNames.at(static_cast<std::size_t>(unit));
 }
 
 }  // namespace fedarena

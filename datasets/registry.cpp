@@ -52,11 +52,7 @@ std::string environment(const char* variable) {
 
 }  // namespace
 
-std::vector<std::string> dataset_names() {
-  std::vector<std::string> names;
-  for (const auto& source : sources()) names.push_back(source.name);
-  return names;
-}
+std::vector<std::string> dataset_names() { return names_of(sources(), &DatasetSource::name); }
 
 std::string dataset_summary(const std::string& name) { return find_source(name).summary; }
 

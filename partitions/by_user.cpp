@@ -18,21 +18,20 @@ struct UserSettings : Dealing {
 
   std::int64_t min_examples = 1;
 
-  static const Schema<UserSettings>& schema() {
-    static const Schema<UserSettings> kSchema = Schema<UserSettings>{
-        {"min_examples", &UserSettings::min_examples,
-         "The least number of examples of a user; those with fewer are left out.",
-         Constraint::between(1, 1e9)}}.extends(Dealing::schema_of_users());
-    return kSchema;
+  static Schema<UserSettings> schema() {
+    return Schema<UserSettings>{{"min_examples", &UserSettings::min_examples,
+                                 "The least number of examples of a user; those with fewer are left out.",
+                                 Constraint::between(1, 1e9)}}
+        .extends(Dealing::schema_of_users());
   }
 };
 
 // The indices of each user's examples.
 std::vector<std::vector<std::int64_t>> indices_by_user(const PartitionInput& input) {
   if (input.users.empty()) {
-    throw Error(Complaint{
-        .found = "partition \"by-user\" deals by user, and this data set does not say whose its examples are",
-        .remedy = "use another partition, or a data set with users"});
+    reject_request(
+        "partition \"by-user\" deals by user, and this data set does not say whose its examples are",
+        "use another partition, or a data set with users");
   }
   std::vector<std::vector<std::int64_t>> members;
   for (std::size_t index = 0; index < input.users.size(); ++index) {
@@ -46,13 +45,12 @@ std::vector<std::vector<std::int64_t>> indices_by_user(const PartitionInput& inp
 void check_enough_users(const UserSettings& settings, std::size_t users) {
   const std::string least = "at least " + counted(settings.min_examples, "example");
   if (users == 0) {
-    throw Error(
-        Complaint{.found = fmt::format("no user of the data has {}", least), .remedy = "lower min_examples"});
+    reject_request(fmt::format("no user of the data has {}", least), "lower min_examples");
   }
   if (static_cast<std::size_t>(settings.clients) <= users) return;
-  throw Error(Complaint{.found = fmt::format("clients is {} and the data has {} with {}", settings.clients,
-                                             counted(users, "user"), least),
-                        .remedy = "lower clients or min_examples; clients = 0 takes all users"});
+  reject_request(fmt::format("clients is {} and the data has {} with {}", settings.clients,
+                             counted(users, "user"), least),
+                 "lower clients or min_examples; clients = 0 takes all users");
 }
 
 Partition deal_by_user(const Settings& given, const PartitionInput& input, std::uint64_t seed) {

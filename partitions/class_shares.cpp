@@ -91,10 +91,9 @@ std::vector<std::int64_t> cut_by(const std::vector<double>& proportions, std::in
 
 void check_least_examples(std::int64_t clients, std::int64_t least, std::int64_t examples) {
   if (clients * least <= examples) return;
-  throw Error(
-      Complaint{.found = fmt::format("{} clients with min_examples = {} need {} examples and the data has {}",
-                                     clients, least, clients * least, examples),
-                .remedy = "lower clients or min_examples"});
+  reject_request(fmt::format("{} clients with min_examples = {} need {} examples and the data has {}",
+                             clients, least, clients * least, examples),
+                 "lower clients or min_examples");
 }
 
 void Draws::fail(std::int64_t short_clients) {
@@ -109,19 +108,15 @@ void Draws::refuse(std::int64_t clients, std::int64_t least, double alpha, const
       fmt::format("no draw of {} left every one of {} clients at least {} examples, at alpha = {}", made_,
                   clients, least, to_text(alpha));
   if (hopeless()) found += fmt::format("; each left {} or more with fewer", fewest_short_);
-  throw Error(
-      Complaint{.found = found, .remedy = fmt::format("raise alpha, or lower clients or {}", setting)});
+  reject_request(found, fmt::format("raise alpha, or lower clients or {}", setting));
 }
 
-const Schema<ConcentrationSettings>& ConcentrationSettings::schema() {
-  static const Schema<ConcentrationSettings> kSchema = Schema<ConcentrationSettings>{
-      {"alpha", &ConcentrationSettings::alpha,
-       "The concentration: small values give each class to few clients, large ones approach equal shares.",
-       Constraint::positive()},
-      {"min_examples", &ConcentrationSettings::min_examples,
-       "The least number of examples of a client; proportions are drawn again until every client has it.",
-       Constraint::between(1, 1e9)}}.extends(Dealing::schema());
-  return kSchema;
+Schema<ConcentrationSettings> ConcentrationSettings::schema(const std::string& alpha_doc,
+                                                            const std::string& least_doc) {
+  return Schema<ConcentrationSettings>{
+      {"alpha", &ConcentrationSettings::alpha, alpha_doc, Constraint::positive()},
+      {"min_examples", &ConcentrationSettings::min_examples, least_doc, Constraint::between(1, 1e9)}}
+      .extends(Dealing::schema());
 }
 
 Partition split_classes(ClassSplit split, const Members& members, std::uint64_t seed) {

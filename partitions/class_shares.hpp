@@ -39,12 +39,17 @@ class Draws {
   std::int64_t fewest_short_ = 0;  // of any draw
 };
 
-/// The settings of "Dirichlet, per class over clients" that most of its variants share.
+/// The settings of "Dirichlet, per class over clients" that most of its variants share, in these words or
+/// others.
 struct ConcentrationSettings : Dealing {
   double alpha = 0.5;
   std::int64_t min_examples = 10;
 
-  static const Schema<ConcentrationSettings>& schema();
+  static Schema<ConcentrationSettings> schema(
+      const std::string& alpha_doc =
+          "The concentration: small values give each class to few clients, large ones approach equal shares.",
+      const std::string& least_doc =
+          "The least number of examples of a client; proportions are drawn again until every client has it.");
 };
 
 /// Which clients take part when the next class is split; a client that does not has its proportion set to

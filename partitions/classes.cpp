@@ -20,18 +20,16 @@ struct ClassSettings : Dealing {
   std::vector<std::int64_t> class_order;
   bool equal_sizes = false;
 
-  static const Schema<ClassSettings>& schema() {
-    static const Schema<ClassSettings> kSchema =
-        Schema<ClassSettings>{
-            {"classes_per_client", &ClassSettings::classes_per_client,
-             "How many classes each client holds alone.", Constraint::between(1, 1'000'000)},
-            {"class_order", &ClassSettings::class_order,
-             "The classes in the order in which clients take them; empty means all classes, ascending.",
-             Constraint::at_least(0)},
-            {"equal_sizes", &ClassSettings::equal_sizes,
-             "Whether every client drops examples at random down to the size of the smallest client."}}
-            .extends(Dealing::schema());
-    return kSchema;
+  static Schema<ClassSettings> schema() {
+    return Schema<ClassSettings>{
+        {"classes_per_client", &ClassSettings::classes_per_client,
+         "How many classes each client holds alone.", Constraint::between(1, 1'000'000)},
+        {"class_order", &ClassSettings::class_order,
+         "The classes in the order in which clients take them; empty means all classes, ascending.",
+         Constraint::at_least(0)},
+        {"equal_sizes", &ClassSettings::equal_sizes,
+         "Whether every client drops examples at random down to the size of the smallest client."}}
+        .extends(Dealing::schema());
   }
 
   std::int64_t needed() const { return clients * classes_per_client; }
@@ -55,31 +53,28 @@ void check_order(const ClassSettings& settings, std::int64_t classes) {
     seen[static_cast<std::size_t>(label)] = true;
   }
   if (static_cast<std::int64_t>(settings.class_order.size()) != settings.needed()) {
-    throw Error(
-        Complaint{.found = fmt::format("class_order lists {} classes and {} take {}",
-                                       settings.class_order.size(), settings.request(), settings.needed()),
-                  .remedy = "list exactly the classes to use"});
+    reject_request(fmt::format("class_order lists {} classes and {} take {}", settings.class_order.size(),
+                               settings.request(), settings.needed()),
+                   "list exactly the classes to use");
   }
 }
 
 // The classes to deal, some for each client in turn.
 std::vector<std::int64_t> resolved_order(const ClassSettings& settings, std::int64_t classes) {
   if (settings.needed() > classes) {
-    throw Error(
-        Complaint{.found = fmt::format("{} need {} classes, because no two clients share one, and the data "
-                                       "has {}",
-                                       settings.request(), settings.needed(), classes),
-                  .remedy = "lower clients or classes_per_client, or use partition \"dirichlet\""});
+    reject_request(fmt::format("{} need {} classes, because no two clients share one, and the data "
+                               "has {}",
+                               settings.request(), settings.needed(), classes),
+                   "lower clients or classes_per_client, or use partition \"dirichlet\"");
   }
   if (!settings.class_order.empty()) {
     check_order(settings, classes);
     return settings.class_order;
   }
   if (settings.needed() < classes) {
-    throw Error(Complaint{
-        .found = fmt::format("{} use {} of the {} classes and leave the others out", settings.request(),
-                             settings.needed(), classes),
-        .remedy = "raise clients or classes_per_client, or list the classes to use in class_order"});
+    reject_request(fmt::format("{} use {} of the {} classes and leave the others out", settings.request(),
+                               settings.needed(), classes),
+                   "raise clients or classes_per_client, or list the classes to use in class_order");
   }
   std::vector<std::int64_t> order(static_cast<std::size_t>(classes));
   std::iota(order.begin(), order.end(), 0);
@@ -114,9 +109,8 @@ Partition deal_classes(const Settings& given, const PartitionInput& input, std::
   }
   for (std::size_t client = 0; client < partition.size(); ++client) {
     if (partition[client].empty()) {
-      throw Error(Complaint{
-          .found = fmt::format("client {} would hold no example: the data has none of its classes", client),
-          .remedy = "leave classes without examples out of class_order"});
+      reject_request(fmt::format("client {} would hold no example: the data has none of its classes", client),
+                     "leave classes without examples out of class_order");
     }
     std::ranges::sort(partition[client]);  // which examples a cut keeps depends on their order
   }

@@ -13,22 +13,15 @@
 namespace fedarena {
 namespace {
 
-Partition deal_with_cap(Cap cap, const std::string& kind, const Settings& given, const PartitionInput& input,
-                        std::uint64_t seed) {
+template <Cap cap>
+Partition deal_with_cap(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const ConcentrationSettings settings = ConcentrationSettings::schema().read(given);
   return split_classes({.clients = settings.clients,
                         .alpha = settings.alpha,
                         .min_examples = settings.min_examples,
                         .cap = cap},
-                       indices_by_class(kind, input), seed);
-}
-
-Partition deal_dirichlet(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
-  return deal_with_cap(Cap::kNone, "dirichlet", given, input, seed);
-}
-
-Partition deal_dirichlet_niid_bench(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
-  return deal_with_cap(Cap::kBelowMean, "dirichlet-niid-bench", given, input, seed);
+                       indices_by_class(cap == Cap::kNone ? "dirichlet" : "dirichlet-niid-bench", input),
+                       seed);
 }
 
 }  // namespace
@@ -37,7 +30,7 @@ PartitionKind dirichlet_kind() {
   return {"dirichlet",
           "Splits each class over the clients by proportions of its own, drawn from Dirichlet(alpha), "
           "without a cap on a client's size.",
-          ConcentrationSettings::schema().fields(), deal_dirichlet};
+          ConcentrationSettings::schema().fields(), deal_with_cap<Cap::kNone>};
 }
 
 // Li, Diao, Chen, He, "Federated Learning on Non-IID Data Silos: An Experimental Study" (ICDE 2022), in the
@@ -55,7 +48,7 @@ PartitionKind dirichlet_niid_bench_kind() {
       "dirichlet-niid-bench",
       "As NIID-Bench: splits each class over the clients by proportions from Dirichlet(alpha), leaving out "
       "clients that hold an equal share of all examples already.",
-      ConcentrationSettings::schema().fields(), deal_dirichlet_niid_bench};
+      ConcentrationSettings::schema().fields(), deal_with_cap<Cap::kBelowMean>};
 }
 
 }  // namespace fedarena

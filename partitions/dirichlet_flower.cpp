@@ -22,12 +22,12 @@ constexpr std::uint64_t kDirichletFlowerAttempts = 11;
 struct FlowerSettings : ConcentrationSettings {
   bool self_balancing = false;
 
-  static const Schema<FlowerSettings>& schema() {
-    static const Schema<FlowerSettings> kSchema = Schema<FlowerSettings>{
+  static Schema<FlowerSettings> schema() {
+    return Schema<FlowerSettings>{
         {"self_balancing", &FlowerSettings::self_balancing,
          "Whether clients that hold more than an equal share of all examples get none of "
-         "the next classes."}}.extends(ConcentrationSettings::schema());
-    return kSchema;
+         "the next classes."}}
+        .extends(ConcentrationSettings::schema());
   }
 };
 

@@ -28,15 +28,14 @@ struct PflSettings : Dealing {
   double alpha = 0.1;
   std::int64_t examples_per_client = 0;
 
-  static const Schema<PflSettings>& schema() {
-    static const Schema<PflSettings> kSchema = Schema<PflSettings>{
+  static Schema<PflSettings> schema() {
+    return Schema<PflSettings>{
         {"alpha", &PflSettings::alpha,
          "The concentration: small values give a client few classes, large ones equal parts of all.",
          Constraint::positive()},
         {"examples_per_client", &PflSettings::examples_per_client,
-         "How many examples every client has; 0: an equal share, rounded down.",
-         Constraint::between(0, 1e9)}}.extends(Dealing::schema());
-    return kSchema;
+         "How many examples every client has; 0: an equal share, rounded down.", Constraint::between(0, 1e9)}}
+        .extends(Dealing::schema());
   }
 };
 
@@ -73,10 +72,9 @@ std::int64_t checked_length(const PflSettings& settings, std::int64_t examples) 
   if (settings.examples_per_client == 0) return examples / settings.clients;
   const std::int64_t needed = settings.clients * settings.examples_per_client;
   if (needed <= examples) return settings.examples_per_client;
-  throw Error(Complaint{
-      .found = fmt::format("{} clients with examples_per_client = {} need {} examples and the data has {}",
-                           settings.clients, settings.examples_per_client, needed, examples),
-      .remedy = "lower clients or examples_per_client"});
+  reject_request(fmt::format("{} clients with examples_per_client = {} need {} examples and the data has {}",
+                             settings.clients, settings.examples_per_client, needed, examples),
+                 "lower clients or examples_per_client");
 }
 
 struct PflDealt {

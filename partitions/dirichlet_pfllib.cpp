@@ -20,8 +20,8 @@ struct PfllibSettings : Dealing {
   std::int64_t batch_size = 10;
   double train_ratio = 0.75;
 
-  static const Schema<PfllibSettings>& schema() {
-    static const Schema<PfllibSettings> kSchema = Schema<PfllibSettings>{
+  static Schema<PfllibSettings> schema() {
+    return Schema<PfllibSettings>{
         {"alpha", &PfllibSettings::alpha,
          "The concentration: small values give each class to few clients, large ones approach equal "
          "shares.",
@@ -32,8 +32,8 @@ struct PfllibSettings : Dealing {
          Constraint::between(1, 1e9)},
         {"train_ratio", &PfllibSettings::train_ratio,
          "Stands in the rule of batch_size alone; PFLlib splits test examples off by it.",
-         Constraint::between(0, 0.999)}}.extends(Dealing::schema());
-    return kSchema;
+         Constraint::between(0, 0.999)}}
+        .extends(Dealing::schema());
   }
 
   std::int64_t least_examples(std::int64_t examples) const {

@@ -37,10 +37,9 @@ FeatureSkew feature_skew(const std::string& kind, const Settings& settings) {
 void check_feature_skew(const FeatureSkew& skew, const std::vector<std::int64_t>& shape,
                         std::int64_t clients) {
   if (skew.noise > 0 && clients < 2) {
-    throw Error(
-        Complaint{.found = fmt::format("noise is {} and there is one client, the first, which has none",
-                                       to_text(skew.noise)),
-                  .remedy = "raise clients, or set noise to 0"});
+    reject_request(
+        fmt::format("noise is {} and there is one client, the first, which has none", to_text(skew.noise)),
+        "raise clients, or set noise to 0");
   }
   if (!turns(skew) || (shape.size() == 3 && shape[1] == shape[2])) return;
   throw Error(Complaint{.found = fmt::format("rotations turn square images, but inputs are of shape [{}]",

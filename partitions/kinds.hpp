@@ -47,6 +47,9 @@ struct Dealing {
   void validate() const;
 };
 
+/// Throws the Error of what cannot be dealt, with what to do.
+[[noreturn]] void reject_request(std::string found, std::string remedy);
+
 /// What a kind has of the settings of every kind. Throws as `make_partition` does.
 Dealing dealing_of(const std::string& kind, const Settings& settings);
 

@@ -52,11 +52,10 @@ void check_input(const PartitionInput& input) {
 // Every kind promises that no client is empty.
 void check_enough_examples(const Dealing& settings, const PartitionInput& input) {
   if (settings.clients <= input.examples) return;
-  throw Error(
-      Complaint{.found = fmt::format("clients is {} and the data has {} training examples, which cannot give "
-                                     "every client one",
-                                     settings.clients, input.examples),
-                .remedy = "ask for fewer clients or use more examples"});
+  reject_request(fmt::format("clients is {} and the data has {} training examples, which cannot give "
+                             "every client one",
+                             settings.clients, input.examples),
+                 "ask for fewer clients or use more examples");
 }
 
 Schema<Dealing> dealing_schema(const std::string& clients_doc, const Constraint& clients) {
@@ -119,6 +118,10 @@ void Dealing::validate() const {
   }
 }
 
+void reject_request(std::string found, std::string remedy) {
+  throw Error(Complaint{.found = std::move(found), .remedy = std::move(remedy)});
+}
+
 Dealing dealing_of(const std::string& kind, const Settings& settings) {
   Settings common;
   for (const auto& [name, value] : complete(find_kind(kind).fields, settings)) {
@@ -131,10 +134,9 @@ Dealing dealing_of(const std::string& kind, const Settings& settings) {
 std::vector<std::vector<std::int64_t>> indices_by_class(const std::string& kind,
                                                         const PartitionInput& input) {
   if (input.labels.empty()) {
-    throw Error(Complaint{
-        .found =
-            fmt::format("partition \"{}\" deals by class label, which this data set does not have", kind),
-        .remedy = "use partition \"iid\" for regression"});
+    reject_request(
+        fmt::format("partition \"{}\" deals by class label, which this data set does not have", kind),
+        "use partition \"iid\" for regression");
   }
   std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(input.classes));
   for (std::size_t index = 0; index < input.labels.size(); ++index) {
@@ -143,11 +145,7 @@ std::vector<std::vector<std::int64_t>> indices_by_class(const std::string& kind,
   return members;
 }
 
-std::vector<std::string> partition_names() {
-  std::vector<std::string> names;
-  for (const PartitionKind& kind : kinds()) names.push_back(kind.name);
-  return names;
-}
+std::vector<std::string> partition_names() { return names_of(kinds(), &PartitionKind::name); }
 
 const std::vector<Field>& partition_fields(const std::string& kind) { return find_kind(kind).fields; }
 

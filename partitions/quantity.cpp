@@ -15,24 +15,13 @@ namespace {
 
 constexpr std::uint64_t kQuantityAttempts = 1000;
 
-struct QuantitySettings : Dealing {
-  double alpha = 0.5;
-  std::int64_t min_examples = 10;
+Schema<ConcentrationSettings> quantity_schema() {
+  return ConcentrationSettings::schema(
+      "The concentration: small values give most examples to few clients, large ones approach equal sizes.",
+      "The least number of examples of a client; sizes are drawn again until every client has it.");
+}
 
-  static const Schema<QuantitySettings>& schema() {
-    static const Schema<QuantitySettings> kSchema = Schema<QuantitySettings>{
-        {"alpha", &QuantitySettings::alpha,
-         "The concentration: small values give most examples to few clients, large ones approach equal "
-         "sizes.",
-         Constraint::positive()},
-        {"min_examples", &QuantitySettings::min_examples,
-         "The least number of examples of a client; sizes are drawn again until every client has it.",
-         Constraint::between(1, 1e9)}}.extends(Dealing::schema());
-    return kSchema;
-  }
-};
-
-std::vector<double> draw_proportions(const QuantitySettings& settings, std::int64_t examples,
+std::vector<double> draw_proportions(const ConcentrationSettings& settings, std::int64_t examples,
                                      std::uint64_t seed) {
   check_least_examples(settings.clients, settings.min_examples, examples);
   Draws draws(kQuantityAttempts);
@@ -51,7 +40,7 @@ std::vector<double> draw_proportions(const QuantitySettings& settings, std::int6
 }
 
 Partition deal_quantity(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
-  const QuantitySettings settings = QuantitySettings::schema().read(given);
+  const ConcentrationSettings settings = quantity_schema().read(given);
   const std::vector<double> proportions = draw_proportions(settings, input.examples, seed);
   const std::vector<std::int64_t> order = partition_stream(seed, 0).permutation(input.examples);
   Partition partition;
@@ -69,7 +58,7 @@ PartitionKind quantity_kind() {
   return {"quantity",
           "As NIID-Bench's quantity skew: shuffles all examples and cuts them into shares whose sizes are "
           "drawn from Dirichlet(alpha).",
-          QuantitySettings::schema().fields(), deal_quantity};
+          quantity_schema().fields(), deal_quantity};
 }
 
 }  // namespace fedarena

@@ -15,12 +15,11 @@ namespace {
 struct ShardSettings : Dealing {
   std::int64_t shards_per_client = 2;
 
-  static const Schema<ShardSettings>& schema() {
-    static const Schema<ShardSettings> kSchema = Schema<ShardSettings>{
-        {"shards_per_client", &ShardSettings::shards_per_client,
-         "How many shards of the examples sorted by label each client gets.",
-         Constraint::between(1, 1'000'000)}}.extends(Dealing::schema());
-    return kSchema;
+  static Schema<ShardSettings> schema() {
+    return Schema<ShardSettings>{{"shards_per_client", &ShardSettings::shards_per_client,
+                                  "How many shards of the examples sorted by label each client gets.",
+                                  Constraint::between(1, 1'000'000)}}
+        .extends(Dealing::schema());
   }
 };
 
@@ -37,11 +36,10 @@ Partition deal_shards(const Settings& given, const PartitionInput& input, std::u
   const std::vector<std::int64_t> sorted = sorted_by_label(input);
   const std::int64_t shards = settings.clients * settings.shards_per_client;
   if (shards > input.examples) {
-    throw Error(
-        Complaint{.found = fmt::format("{} clients with shards_per_client = {} need {} shards and the "
-                                       "data has {} examples",
-                                       settings.clients, settings.shards_per_client, shards, input.examples),
-                  .remedy = "lower clients or shards_per_client"});
+    reject_request(fmt::format("{} clients with shards_per_client = {} need {} shards and the "
+                               "data has {} examples",
+                               settings.clients, settings.shards_per_client, shards, input.examples),
+                   "lower clients or shards_per_client");
   }
   const std::vector<std::int64_t> order = partition_stream(seed, 0).permutation(shards);
   Partition partition(static_cast<std::size_t>(settings.clients));

@@ -24,12 +24,11 @@ constexpr std::uint64_t kShuffles = std::uint64_t{1} << 62;
 struct SharedSettings : Dealing {
   std::int64_t classes_per_client = 2;
 
-  static const Schema<SharedSettings>& schema() {
-    static const Schema<SharedSettings> kSchema = Schema<SharedSettings>{
-        {"classes_per_client", &SharedSettings::classes_per_client,
-         "How many classes each client holds; others may hold them too.",
-         Constraint::between(1, 1'000'000)}}.extends(Dealing::schema());
-    return kSchema;
+  static Schema<SharedSettings> schema() {
+    return Schema<SharedSettings>{{"classes_per_client", &SharedSettings::classes_per_client,
+                                   "How many classes each client holds; others may hold them too.",
+                                   Constraint::between(1, 1'000'000)}}
+        .extends(Dealing::schema());
   }
 };
 
@@ -38,18 +37,16 @@ using Holders = std::vector<std::vector<std::size_t>>;
 
 void check_possible(const SharedSettings& settings, std::int64_t classes) {
   if (settings.classes_per_client > classes) {
-    throw Error(
-        Complaint{.found = fmt::format("classes_per_client is {} and the data has examples of {} classes",
-                                       settings.classes_per_client, classes),
-                  .remedy = "lower classes_per_client"});
+    reject_request(fmt::format("classes_per_client is {} and the data has examples of {} classes",
+                               settings.classes_per_client, classes),
+                   "lower classes_per_client");
   }
   if (settings.clients * settings.classes_per_client < classes) {
-    throw Error(Complaint{
-        .found = fmt::format("{} with classes_per_client = {} hold at most {} of the {} classes and leave "
-                             "the others out",
-                             counted(settings.clients, "client"), settings.classes_per_client,
-                             settings.clients * settings.classes_per_client, classes),
-        .remedy = "raise clients or classes_per_client, or use partition \"classes\" with class_order"});
+    reject_request(fmt::format("{} with classes_per_client = {} hold at most {} of the {} classes and leave "
+                               "the others out",
+                               counted(settings.clients, "client"), settings.classes_per_client,
+                               settings.clients * settings.classes_per_client, classes),
+                   "raise clients or classes_per_client, or use partition \"classes\" with class_order");
   }
 }
 
@@ -79,13 +76,12 @@ Holders choose_holders(const SharedSettings& settings, const std::vector<std::ve
     }
     if (fits) return holders;
   }
-  throw Error(
-      Complaint{.found = fmt::format("no choice of {} gave each of {} classes a holder among {} clients, and "
-                                     "each holder an example",
-                                     kSharedClassesAttempts, members.size(), settings.clients),
-                .remedy = fmt::format("use {} clients or more, so that every class has a holder, but fewer "
-                                      "than classes have examples; or change classes_per_client",
-                                      members.size())});
+  reject_request(fmt::format("no choice of {} gave each of {} classes a holder among {} clients, and "
+                             "each holder an example",
+                             kSharedClassesAttempts, members.size(), settings.clients),
+                 fmt::format("use {} clients or more, so that every class has a holder, but fewer "
+                             "than classes have examples; or change classes_per_client",
+                             members.size()));
 }
 
 Partition deal_shared_classes(const Settings& given, const PartitionInput& input, std::uint64_t seed) {

@@ -25,20 +25,20 @@ struct Quarters {
 // cell i. Seen only as "in this bin", its loss is at least that point when its gain covers its deficit.
 // Halves alone leave every bin with a surplus where the density rises and a shortage where it falls. So a
 // share of the quarter next to the middle of a cell goes to the other end, by a coin that nobody sees.
+//
+// Of the points delta is at most that of the law, for any composition: losses are told apart only up to the
+// lattice point that they are assigned to, which can only hide something, and what is left of a loss above
+// its point is rounded away. Cells follow one another from below.
 class Bins {
  public:
-  explicit Bins(const std::vector<Quarters>& cells) : cells_(cells), down_(cells.size()), up_(cells.size()) {}
-
-  // What a quarter counts for at its far end exceeds what it counted for at its near end; hence this
-  // direction, in which the corrections fade, and the other one in the next.
-  void mend_shortages() {
+  explicit Bins(const std::vector<Quarters>& cells) : cells_(cells), down_(cells.size()), up_(cells.size()) {
+    // What a quarter counts for at its far end exceeds what it counted for at its near end; hence this
+    // direction, in which the corrections fade, for shortages, and the other one for surpluses.
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       const double shortage = deficit(i) - gain(i);
       const Quarters::Quarter& quarter = cells_[i].quarters[2];
       if (shortage > 0 && quarter.gain > 0) down_[i] = std::min(1.0, shortage / quarter.gain);
     }
-  }
-  void use_surpluses() {
     for (std::size_t i = cells_.size(); i-- > 1;) {
       if (down_[i - 1] > 0) continue;
       const double surplus = gain(i) - deficit(i);
@@ -49,10 +49,10 @@ class Bins {
     }
   }
 
-  Lattice lattice() const {
-    Lattice result;
+  // At least one cell.
+  void append_to(std::vector<Lattice::Point>& points) const {
     const auto add = [&](std::int64_t index, double mass) {
-      if (mass > 0) result.points.push_back({index, mass});
+      if (mass > 0) points.push_back({index, mass});
     };
     for (std::size_t i = 0; i <= cells_.size(); ++i) {
       double mass = 0;
@@ -72,7 +72,6 @@ class Bins {
       }
       add(i < cells_.size() ? cells_[i].node : cells_.back().next, mass);
     }
-    return result;
   }
 
  private:
@@ -91,17 +90,6 @@ class Bins {
   const std::vector<Quarters>& cells_;
   std::vector<double> down_, up_;  // shares of each cell's third and second quarter
 };
-
-// A lattice whose delta is at most that of the law, for any composition: losses are told apart only up to
-// the lattice point that they are assigned to, which can only hide something, and what is left of a loss
-// above its point is rounded away. `cells` follow one another from below.
-Lattice coarsen(const std::vector<Quarters>& cells) {
-  if (cells.empty()) return {};
-  Bins bins(cells);
-  bins.mend_shortages();
-  bins.use_surpluses();
-  return bins.lattice();
-}
 
 // The lattices of one law as they fill.
 class Builder {
@@ -126,8 +114,7 @@ class Builder {
       node = next;
       from = std::max(from, position(next));
     }
-    const Lattice lower = coarsen(cells);
-    result_.lower.points.insert(result_.lower.points.end(), lower.points.begin(), lower.points.end());
+    if (!cells.empty()) Bins(cells).append_to(result_.lower.points);
   }
 
   void add(const Atom& atom) {

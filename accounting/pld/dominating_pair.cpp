@@ -9,8 +9,6 @@
 #include "fedarena/accounting/metric.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
-#include "accounting/pld/losses.hpp"
-
 namespace fedarena::pld {
 namespace {
 

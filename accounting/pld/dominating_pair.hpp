@@ -8,7 +8,6 @@
 #include "fedarena/accounting/event.hpp"
 
 #include "accounting/pld/loss.hpp"
-#include "accounting/pld/losses.hpp"
 
 namespace fedarena::pld {
 

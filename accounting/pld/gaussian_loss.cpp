@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "accounting/pld/losses.hpp"
+#include "accounting/pld/loss.hpp"
 
 namespace fedarena::pld {
 namespace {

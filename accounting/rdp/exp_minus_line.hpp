@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
 
 namespace fedarena {
 
@@ -33,6 +37,22 @@ inline double exp_minus_line(double y) {
 /// log(1 + exp(y)) without overflow.
 inline double log_one_plus_exp(double y) {
   return y > 0 ? y + std::log1p(std::exp(-y)) : std::log1p(std::exp(y));
+}
+
+/// exp(-44) = 8e-20 relative is left out wherever something is left out.
+constexpr double kLeftOut = 44;
+
+/// log of the sum of exp(power * logs[j] + log_weights[j]) over the first `count` numbers,
+/// without overflow.
+inline double log_of_powers(double power, std::span<const double> logs, std::span<const double> log_weights,
+                            std::size_t count) {
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (std::size_t j = 0; j < count; ++j) largest = std::max(largest, power * logs[j] + log_weights[j]);
+  for (std::size_t j = 0; j < count; ++j) {
+    const double exponent = power * logs[j] + log_weights[j] - largest;
+    if (exponent > -kLeftOut) sum += std::exp(exponent);
+  }
+  return std::isinf(largest) ? largest : largest + std::log(sum);
 }
 
 }  // namespace fedarena

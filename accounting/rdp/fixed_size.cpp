@@ -44,7 +44,8 @@ class RatioMoments {
       log_weight_.push_back(std::log(kStep / std::sqrt(2 * std::numbers::pi)) - z * z / 2);
     }
     even_.push_back(log_expm1(distance * distance));
-    for (int k = 4; k <= largest; k += 2) even_.push_back(even_moment(k));
+    for (int k = 4; k <= largest; k += 2)
+      even_.push_back(log_of_powers(k, log_ratio_, log_weight_, log_ratio_.size()));
   }
   // Infinity where not computed.
   double log(int k) const {
@@ -56,19 +57,6 @@ class RatioMoments {
   double log_power(int k) const { return 0.5 * k * (k - 1) * distance_ * distance_; }
 
  private:
-  double even_moment(int k) const {
-    constexpr double kNegligible = 44;
-    double largest = -kInfinity, sum = 0;
-    for (std::size_t j = 0; j < log_ratio_.size(); ++j) {
-      largest = std::max(largest, k * log_ratio_[j] + log_weight_[j]);
-    }
-    for (std::size_t j = 0; j < log_ratio_.size(); ++j) {
-      const double exponent = k * log_ratio_[j] + log_weight_[j] - largest;
-      if (exponent > -kNegligible) sum += std::exp(exponent);
-    }
-    return std::isinf(largest) ? largest : largest + std::log(sum);
-  }
-
   double distance_;
   std::vector<double> log_ratio_, log_weight_;
   std::vector<double> even_;

@@ -18,7 +18,6 @@
 namespace fedarena {
 namespace {
 
-constexpr double kLeftOut = 44;  // exp(-44) = 8e-20 relative is left out wherever something is left out
 constexpr double kMostPoints = 1 << 15;
 constexpr double kHighestOrder = 2048;
 

@@ -19,7 +19,6 @@ namespace fedarena {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kNegligible = 44;  // exp(-44) = 8e-20 relative is left out wherever something is left out
 constexpr double kMostNodes = 1 << 20;
 
 // (1 + x) log(1 + x) - x >= 0 to full precision, x > -1.
@@ -37,9 +36,9 @@ class Mechanism {
     crossing_ = 0.5 + sigma_ * sigma_ * (log_rest_ - log_q_);
     // Between the lines Im z = +-pi sigma^2, where r vanishes, and |r(x+iy)| <= r(x): an error relative to A
     // of exp(-2 pi d / h + d^2 / 2) for a strip of half-width d and a step h, both in units of sigma.
-    const double strip = std::min(kPi * sigma_, std::sqrt(2 * kNegligible));
-    step_ = 2 * kPi * strip / (kNegligible + strip * strip / 2) * sigma_;
-    reach_ = std::sqrt(2 * kNegligible) * sigma_;
+    const double strip = std::min(kPi * sigma_, std::sqrt(2 * kLeftOut));
+    step_ = 2 * kPi * strip / (kLeftOut + strip * strip / 2) * sigma_;
+    reach_ = std::sqrt(2 * kLeftOut) * sigma_;
   }
 
   double log_moment(double order) {
@@ -54,7 +53,7 @@ class Mechanism {
       const double excess = excess_moment(b, nodes);
       if (std::isfinite(excess)) return std::log1p(excess);
     }
-    return log_of_sum(b, nodes);
+    return log_of_powers(b, loss_, log_weight_, nodes);
   }
 
  private:
@@ -72,9 +71,9 @@ class Mechanism {
   // crossing) / sigma^2), where what 1 + t adds, the crossing and everything below it are negligible.
   bool dominates(double order, double upper) const {
     const double distance = order - crossing_, doubling = order * std::numbers::ln2;
-    return distance > 0 && upper >= kNegligible + doubling &&
-           distance * distance / (2 * sigma_ * sigma_) >= kNegligible + doubling &&
-           (0.75 * order - crossing_) / (sigma_ * sigma_) >= kNegligible + std::log(order);
+    return distance > 0 && upper >= kLeftOut + doubling &&
+           distance * distance / (2 * sigma_ * sigma_) >= kLeftOut + doubling &&
+           (0.75 * order - crossing_) / (sigma_ * sigma_) >= kLeftOut + std::log(order);
   }
 
   // log r at z: no cancellation where r is near 1, near 1-q or large.
@@ -117,17 +116,6 @@ class Mechanism {
       sum += std::exp(b * loss_[j] + log_weight_[j]) - (1 + b * loss_[j]) * weight_[j];
     }
     return b * kl_ + sum;
-  }
-
-  double log_of_sum(double b, std::size_t nodes) const {
-    double largest = -std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < nodes; ++j) largest = std::max(largest, b * loss_[j] + log_weight_[j]);
-    double sum = 0;
-    for (std::size_t j = 0; j < nodes; ++j) {
-      const double exponent = b * loss_[j] + log_weight_[j] - largest;
-      if (exponent > -kNegligible) sum += std::exp(exponent);
-    }
-    return largest + std::log(sum);
   }
 
   double q_, sigma_, log_q_, log_rest_;

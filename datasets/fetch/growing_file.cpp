@@ -51,29 +51,24 @@ GrowingFile::GrowingFile(fs::path file) : path_(std::move(file)) {
   if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), failure);
   if (failure) fail(path_, failure.value());
   // A link would lead the bytes elsewhere.
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (descriptor_ < 0) fail(path_, errno);
+  descriptor_ =
+      Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
   struct stat status = {};
-  const int code = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
-  const bool taken = code == 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0;
-  if (code != 0 || taken) {
-    ::close(descriptor_);
-    if (!taken) fail(path_, code);
+  if (!descriptor_ || ::fstat(descriptor_.number(), &status) != 0) fail(path_, errno);
+  if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0)
     throw Error(Complaint{.place = {path_.string()},
                           .found = "another process is writing to the file",
                           .remedy = "Let it finish, or end it"});
-  }
   size_ = status.st_size;
 }
 
 GrowingFile::~GrowingFile() {
   if (size_ == 0) remove();
-  ::close(descriptor_);
 }
 
 void GrowingFile::add(std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    const ssize_t written = ::write(descriptor_.number(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail(path_, errno);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -82,20 +77,18 @@ void GrowingFile::add(std::span<const std::uint8_t> bytes) {
 }
 
 void GrowingFile::clear() {
-  if (::ftruncate(descriptor_, 0) != 0) fail(path_, errno);
+  if (::ftruncate(descriptor_.number(), 0) != 0) fail(path_, errno);
   size_ = 0;
 }
 
 void GrowingFile::place(const fs::path& final_path) {
-  if (::fsync(descriptor_) != 0) fail(path_, errno);
+  if (::fsync(descriptor_.number()) != 0) fail(path_, errno);
   if (std::rename(path_.c_str(), final_path.c_str()) != 0) fail(final_path, errno);
   // A rename is on disk only once its folder is. Some file systems cannot do that; then there is nothing to
   // be done.
   const fs::path folder = final_path.parent_path();
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+  const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened) ::fsync(opened.number());
 }
 
 void GrowingFile::remove() {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <span>
 
+#include "fedarena/base/descriptor.hpp"
+
 namespace fedarena {
 
 /// A file that grows at its end. What was added is in it at once, however the program ends, and an earlier
@@ -32,7 +34,7 @@ class GrowingFile {
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::int64_t size_ = 0;
 };
 

@@ -10,6 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "datasets/fetch/download.hpp"
@@ -75,50 +76,36 @@ class Packed {
   std::vector<std::uint8_t> block_ = std::vector<std::uint8_t>(kBlock);
 };
 
-// Takes away what has not become the published file.
-class Candidate {
- public:
-  explicit Candidate(fs::path path) : file_(std::move(path)) { file_.clear(); }
-  ~Candidate() {
-    if (!placed_) file_.remove();
+void write_verified(GrowingFile& file, Packed& packed, const PublishedFile& published, const fs::path& path) {
+  const std::string allowed = fmt::format("exactly {} bytes", published.size);
+  Sha256 digest;
+  for (auto bytes = packed.read(); !bytes.empty(); bytes = packed.read()) {
+    if (file.size() + static_cast<std::int64_t>(bytes.size()) > published.size)
+      reject(packed.source(), fmt::format("{} is longer than {} bytes", published.name, published.size),
+             allowed);
+    digest.add(bytes);
+    file.add(bytes);
   }
-  Candidate(const Candidate&) = delete;
-  Candidate& operator=(const Candidate&) = delete;
-
-  void add(std::span<const std::uint8_t> bytes) {
-    digest_.add(bytes);
-    file_.add(bytes);
-  }
-  std::int64_t size() const { return file_.size(); }
-  void place(const PublishedFile& published, const fs::path& path, const std::string& source) {
-    if (size() < published.size)
-      reject(source, fmt::format("{} ends after {} bytes", published.name, size()),
-             fmt::format("exactly {} bytes", published.size));
-    const std::string found = digest_.text();
-    if (found != published.sha256)
-      reject(source,
-             fmt::format("this is not the published {}: the SHA-256 of its content is {}", published.name,
-                         found),
-             published.sha256);
-    file_.place(path);
-    placed_ = true;
-  }
-
- private:
-  GrowingFile file_;
-  Sha256 digest_;
-  bool placed_ = false;
-};
+  if (file.size() < published.size)
+    reject(packed.source(), fmt::format("{} ends after {} bytes", published.name, file.size()), allowed);
+  const std::string found = digest.text();
+  if (found != published.sha256)
+    reject(
+        packed.source(),
+        fmt::format("this is not the published {}: the SHA-256 of its content is {}", published.name, found),
+        published.sha256);
+  file.place(path);
+}
 
 void unpack_member(Packed& packed, const PublishedFile& published, const fs::path& folder) {
-  Candidate candidate(folder / (published.name + ".unverified"));
-  for (auto bytes = packed.read(); !bytes.empty(); bytes = packed.read()) {
-    if (candidate.size() + static_cast<std::int64_t>(bytes.size()) > published.size)
-      reject(packed.source(), fmt::format("{} is longer than {} bytes", published.name, published.size),
-             fmt::format("exactly {} bytes", published.size));
-    candidate.add(bytes);
+  GrowingFile file(folder / (published.name + ".unverified"));
+  file.clear();
+  try {
+    write_verified(file, packed, published, folder / published.name);
+  } catch (...) {
+    file.remove();
+    throw;
   }
-  candidate.place(published, folder / published.name, packed.source());
 }
 
 }  // namespace
@@ -145,9 +132,7 @@ void unpack_published(const fs::path& packed, Packing packing, std::span<const P
   if (missing.empty()) return;
   if (packing == Packing::kOneFile)
     reject(source, "the file is empty", fmt::format("exactly {} bytes", missing.front().size));
-  std::vector<std::string> names;
-  for (const PublishedFile& file : missing) names.push_back(file.name);
-  reject(source, "the archive lacks " + join_names(names));
+  reject(source, "the archive lacks " + join_names(names_of(missing, &PublishedFile::name)));
 }
 
 }  // namespace fedarena

@@ -1,6 +1,7 @@
 // Tables that the user brings: CSV files, for classification or regression.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -139,13 +140,11 @@ void CsvConfig::validate() const {
   names.push_back(target);
   if (!user.empty()) names.push_back(user);
   if (!index.empty()) names.push_back(index);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    for (std::size_t other = 0; other < i; ++other) {
-      if (names[other] == names[i])
-        throw Error(Complaint{.found = fmt::format("the column \"{}\" is named twice", names[i]),
-                              .allowed = "one role a column: features, categorical, index, target or user"});
-    }
-  }
+  std::set<std::string> known;
+  for (const std::string& name : names)
+    if (!known.insert(name).second)
+      throw Error(Complaint{.found = fmt::format("the column \"{}\" is named twice", name),
+                            .allowed = "one role a column: features, categorical, index, target or user"});
   check_pair("join", join, "join_path", join_path);
   check_pair("index", index, "index_values", index_values);
   const std::vector<std::string> values = listed(index_values);
@@ -163,11 +162,8 @@ void CsvConfig::validate() const {
 // A model is not tested on what it was trained on.
 void check_other_file(const CsvFile& trained, const CsvFile& tested) {
   if (!tested.same_content(trained)) return;
-  throw Error(
-      Complaint{.place = {tested.path().string()},
-                .found = "test_path is the file of path, or holds the same bytes",
-                .allowed = "a file of other rows",
-                .remedy = "Give such a file, or leave test_path out and have test_fraction set rows aside"});
+  reject_file(tested.path(), "test_path is the file of path, or holds the same bytes", "a file of other rows",
+              "Give such a file, or leave test_path out and have test_fraction set rows aside");
 }
 
 // Of the features, then of the target.
@@ -180,54 +176,37 @@ std::vector<double> fitted_numbers(const CsvScales& scales) {
   return numbers;
 }
 
-// The features of a table: scaled numbers, then a 0 or 1 for every category.
-class Encoder {
- public:
-  Encoder(const CsvTable& table, const CsvScales& scales) : table_(table), scales_(scales) {
-    width_ = static_cast<std::int64_t>(table.features().size());
-    for (const TextColumn& column : table.categorical())
-      width_ += static_cast<std::int64_t>(column.names().size());
-  }
-
-  Examples encode(const std::vector<std::int64_t>& rows, NameNumbers& users) const {
-    const auto count = static_cast<std::int64_t>(rows.size());
-    Examples examples;
-    examples.inputs = torch::zeros({count, width_}, torch::kFloat32);
-    const bool regression = table_.regression();
-    examples.targets =
-        regression ? torch::empty({count, 1}, torch::kFloat32) : torch::empty({count}, torch::kInt64);
-    auto* inputs = examples.inputs.data_ptr<float>();
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
-      encode_row(row, inputs + i * width_);
-      if (regression) {
-        examples.targets.data_ptr<float>()[i] =
-            static_cast<float>(scales_.target(table_.numeric_target().values()[row]));
-      } else {
-        examples.targets.data_ptr<std::int64_t>()[i] = table_.class_target().values()[row];
-      }
-      const TextColumn& owners = table_.users();
-      if (!owners.values().empty())
-        examples.users.push_back(
-            users.number(owners.names()[static_cast<std::size_t>(owners.values()[row])]));
-    }
-    return examples;
-  }
-
- private:
-  void encode_row(std::size_t row, float* inputs) const {
-    for (std::size_t i = 0; i < scales_.features.size(); ++i)
-      *inputs++ = static_cast<float>(scales_.features[i](table_.features()[i].values()[row]));
-    for (const TextColumn& column : table_.categorical()) {
+// Some rows of a table. Features: scaled numbers, then a 0 or 1 for every category.
+Examples encode(const CsvTable& table, const CsvScales& scales, const std::vector<std::int64_t>& rows,
+                NameNumbers& users) {
+  auto width = std::ssize(table.features());
+  for (const TextColumn& column : table.categorical()) width += std::ssize(column.names());
+  const bool regression = table.regression();
+  const auto count = std::ssize(rows);
+  Examples examples{.inputs = torch::zeros({count, width}, torch::kFloat32),
+                    .targets = regression ? torch::empty({count, 1}, torch::kFloat32)
+                                          : torch::empty({count}, torch::kInt64)};
+  auto* inputs = examples.inputs.data_ptr<float>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
+    for (std::size_t feature = 0; feature < scales.features.size(); ++feature)
+      *inputs++ = static_cast<float>(scales.features[feature](table.features()[feature].values()[row]));
+    for (const TextColumn& column : table.categorical()) {
       inputs[column.values()[row]] = 1;
       inputs += column.names().size();
     }
+    if (regression) {
+      const double target = scales.target(table.numeric_target().values()[row]);
+      examples.targets.data_ptr<float>()[i] = static_cast<float>(target);
+    } else {
+      examples.targets.data_ptr<std::int64_t>()[i] = table.class_target().values()[row];
+    }
+    const TextColumn& owners = table.users();
+    if (!owners.values().empty())
+      examples.users.push_back(users.number(owners.names()[static_cast<std::size_t>(owners.values()[row])]));
   }
-
-  const CsvTable& table_;
-  const CsvScales& scales_;
-  std::int64_t width_ = 0;
-};
+  return examples;
+}
 
 Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   const CsvConfig config = CsvConfig::schema().read(settings);
@@ -247,10 +226,10 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
     const std::int64_t before = table.rows();
     table.append(file);
     if (table.rows() - before < least)
-      throw Error(Complaint{.place = {file.path().string()},
-                            .found = fmt::format("the file has {}{}", counted(table.rows() - before, "row"),
-                                                 config.index.empty() ? "" : " that index_values takes"),
-                            .allowed = fmt::format("at least {}", least)});
+      reject_file(file.path(),
+                  fmt::format("the file has {}{}", counted(table.rows() - before, "row"),
+                              config.index.empty() ? "" : " that index_values takes"),
+                  fmt::format("at least {}", least), "");
     return table.rows();
   };
   const bool second = second_file.has_value();
@@ -276,12 +255,11 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
                                                  : "means and deviations of the features";
   dataset.column_scales = fitted_numbers(scales);
   dataset.taken = in_words(table, parts, scales);
-  const Encoder encoder(table, scales);
   // Those who have training examples come first.
   NameNumbers users;
   dataset.name = "csv";
-  dataset.train = encoder.encode(parts.train, users);
-  dataset.test = encoder.encode(parts.test, users);
+  dataset.train = encode(table, scales, parts.train, users);
+  dataset.test = encode(table, scales, parts.test, users);
   dataset.users = users.names();
   dataset.classes = static_cast<std::int64_t>(table.class_target().names().size());
   return dataset;

@@ -61,7 +61,6 @@ void NumberColumn::append(const CsvFile& file, const CsvField& field) {
     values_.push_back(*truth ? 1 : 0);
     keep_first(first_truth_, file, field);
   } else if (looks_empty(field.text)) {
-    ++empties_;
     keep_first(first_empty_, file, field);
   } else {
     ++texts_;

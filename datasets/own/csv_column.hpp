@@ -54,7 +54,7 @@ class NumberColumn {
   std::string name_;
   char decimal_;
   std::vector<double> values_;
-  std::int64_t numbers_ = 0, truths_ = 0, empties_ = 0, texts_ = 0;
+  std::int64_t numbers_ = 0, truths_ = 0, texts_ = 0;
   bool all_texts_resemble_numbers_ = true;
   std::optional<CsvCell> first_truth_, first_empty_, first_text_;
   // Numbers such as 1.250 and such as 999, as long as there are no others.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -26,8 +27,8 @@ constexpr std::array<std::pair<char, const char*>, 4> kSeparators = {
     {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
 
 std::string name_of_separator(char separator) {
-  const auto found = std::ranges::find(kSeparators, separator, &std::pair<char, const char*>::first);
-  return found == kSeparators.end() ? "" : found->second;
+  const auto* found = find_named(kSeparators, separator, &std::pair<char, const char*>::first);
+  return found == nullptr ? "" : found->second;
 }
 
 std::string_view text_in(const std::vector<std::uint8_t>& content) {
@@ -52,9 +53,7 @@ bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data()
 }  // namespace
 
 std::vector<std::string> separator_names() {
-  std::vector<std::string> names;
-  for (const auto& [letter, name] : kSeparators) names.emplace_back(name);
-  return names;
+  return names_of(kSeparators, &std::pair<char, const char*>::second);
 }
 
 CsvFile::CsvFile(const std::filesystem::path& file, const std::string& separator)
@@ -116,11 +115,10 @@ void CsvFile::read_header() {
   std::vector<CsvField> names;
   if (!read_record(names)) reject(0, 0, "the file is empty", "Begin it with a line of column names");
   for (const CsvField& field : names) {
-    std::string name(trimmed(field.text));
-    if (!name.empty() && std::ranges::find(header_, name) != header_.end())
+    const std::string name(trimmed(field.text));
+    if (!add_column(name))
       reject(field.line, field.column, fmt::format("two columns are called {}", fedarena::quoted(name)),
              "Rename one");
-    header_.push_back(std::move(name));
   }
   if (header_.size() > 1) return;
   throw Error(Complaint{
@@ -130,9 +128,14 @@ void CsvFile::read_header() {
       .allowed = "names of columns between commas, semicolons, tabs or bars (|), one kind in a file"});
 }
 
+bool CsvFile::add_column(const std::string& name) {
+  const bool fresh = name.empty() || positions_.emplace(name, header_.size()).second;
+  if (fresh) header_.push_back(name);
+  return fresh;
+}
+
 std::size_t CsvFile::find(const std::string& column, const std::string& setting) const {
-  const auto found = std::find(header_.begin(), header_.end(), column);
-  if (found != header_.end()) return static_cast<std::size_t>(found - header_.begin());
+  if (const auto found = positions_.find(column); found != positions_.end()) return found->second;
   throw Error(Complaint{.place = {file_.string()},
                         .found = fmt::format("there is no column \"{}\", which {} names", column, setting),
                         .allowed = join_names(header_),
@@ -142,11 +145,10 @@ std::size_t CsvFile::find(const std::string& column, const std::string& setting)
 void CsvFile::join(const CsvJoin& other) {
   key_ = find(other.key(), "join");
   for (const std::string& name : other.columns()) {
-    if (std::ranges::find(header_, name) == header_.end()) continue;
-    reject(0, 0, fmt::format("the column {} is in the table of join_path, too", fedarena::quoted(name)),
-           "Rename one");
+    if (!add_column(name))
+      reject(0, 0, fmt::format("the column {} is in the table of join_path, too", fedarena::quoted(name)),
+             "Rename one");
   }
-  header_.insert(header_.end(), other.columns().begin(), other.columns().end());
   joined_ = &other;
 }
 

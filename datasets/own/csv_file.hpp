@@ -37,6 +37,7 @@ class CsvFile {
   const std::vector<std::string>& header() const { return header_; }
   /// One of the names above.
   const std::string& separator() const { return separator_name_; }
+  bool has(const std::string& column) const { return positions_.contains(column); }
   /// The position of a column. Throws Error with the columns that there are and the nearest name; `setting`
   /// says who asks for it.
   std::size_t find(const std::string& column, const std::string& setting) const;
@@ -56,6 +57,8 @@ class CsvFile {
   void take_separator_line();
   void choose_separator(const std::string& name);
   void read_header();
+  // False where there is one already; those without a name are never found.
+  bool add_column(const std::string& name);
   bool read_record(std::vector<CsvField>& fields);
   bool repeats_header(const std::vector<CsvField>& fields) const;
   void skip_mark();
@@ -77,6 +80,7 @@ class CsvFile {
   char separator_ = 0;
   std::string separator_name_;
   std::vector<std::string> header_;
+  std::unordered_map<std::string, std::size_t> positions_;  // of its names
   const CsvJoin* joined_ = nullptr;
   std::size_t key_ = 0;  // position of its key
 };

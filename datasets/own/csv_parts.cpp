@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/stream.hpp"
 #include "fedarena/base/text.hpp"
@@ -57,11 +58,10 @@ std::optional<double> unit_of(const CsvUnits& units, const std::string& name) {
 }
 
 void check_units(const CsvTable& table, const CsvUnits& units) {
-  std::vector<std::string> columns;
-  for (const NumberColumn& column : table.features()) columns.push_back(column.name());
+  std::vector<std::string> columns = names_of(table.features(), &NumberColumn::name);
   if (table.regression()) columns.push_back(table.numeric_target().name());
   for (const auto& [name, unit] : units) {
-    if (std::ranges::find(columns, name) != columns.end()) continue;
+    if (contains(columns, name)) continue;
     throw Error(
         Complaint{.found = fmt::format("units names the column {}, which is not one of numbers in use",
                                        fedarena::quoted(name)),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 
 #include "datasets/own/csv_cell.hpp"
 #include "datasets/own/lookalikes.hpp"
+#include "datasets/published/published_files.hpp"
 
 namespace fedarena {
 namespace {
@@ -32,11 +34,10 @@ void check_categories(const TextColumn& column, std::size_t least, const std::st
                       const std::string& remedy) {
   const std::size_t count = column.names().size();
   if (count >= least && count <= kMostCategories) return;
-  throw Error(Complaint{.place = {file},
-                        .found = fmt::format("the column {} holds {}", fedarena::quoted(column.name()),
-                                             counted(count, "different value")),
-                        .allowed = fmt::format("{} to {}", least, kMostCategories),
-                        .remedy = remedy});
+  reject_file(file,
+              fmt::format("the column {} holds {}", fedarena::quoted(column.name()),
+                          counted(count, "different value")),
+              fmt::format("{} to {}", least, kMostCategories), remedy);
 }
 
 bool is_number(const std::string& name) { return number_of(name) || resembles_number(name); }
@@ -63,11 +64,10 @@ void check_classes_are_meant(const TextColumn& column, const std::string& file) 
   const auto other = std::ranges::find_if_not(column.names(), is_number);
   const std::string rows = counted(column.values().size(), "row");
   if (other == column.names().end())
-    throw Error(Complaint{
-        .place = {file},
-        .found = fmt::format("the target {} holds {} different numbers in {}, which may be classes or not",
-                             fedarena::quoted(column.name()), numbers, rows),
-        .remedy = "Set task = \"regression\", or task = \"classification\" to make each number a class"});
+    reject_file(file,
+                fmt::format("the target {} holds {} different numbers in {}, which may be classes or not",
+                            fedarena::quoted(column.name()), numbers, rows),
+                "", "Set task = \"regression\", or task = \"classification\" to make each number a class");
   throw Error(Complaint{
       .place = column.places()[static_cast<std::size_t>(other - column.names().begin())],
       .found = fmt::format("the target {} holds {} here and {} different numbers in {}, which may be "
@@ -119,13 +119,15 @@ bool CsvTable::take_index(CsvField& field) {
 
 // A column that may be one of numbers is taken for one until the last row.
 void CsvTable::choose_columns(const CsvFile& file) {
+  const std::set<std::string> asked(roles_.features.begin(), roles_.features.end());
   for (const std::string& name : file.header()) {
-    const bool asked = std::ranges::find(roles_.features, name) != roles_.features.end();
     if (name.empty())
       unused_.push_back({name, "no name"});
-    else if (!asked && !has_role(name) && roles_.features.empty())
+    else if (asked.contains(name) || has_role(name))
+      continue;
+    else if (asked.empty())
       features_.emplace_back(name, roles_.decimal);
-    else if (!asked && !has_role(name))
+    else
       unused_.push_back({name, "not in features"});
   }
   for (const std::string& name : roles_.features) features_.emplace_back(name, roles_.decimal);
@@ -137,13 +139,12 @@ void CsvTable::choose_columns(const CsvFile& file) {
 }
 
 void CsvTable::note_unknown(const CsvFile& file) {
-  for (const std::string& name : file.header()) {
-    const auto is_it = [&](const auto& column) { return column.name() == name; };
-    if (name.empty() || has_role(name) || std::ranges::any_of(features_, is_it) ||
-        std::ranges::any_of(unused_, [&](const Unused& known) { return known.name == name; }))
-      continue;
-    unused_.push_back({name, "only in " + file.path().filename().string()});
-  }
+  std::set<std::string> known{""};
+  for (const NumberColumn& column : features_) known.insert(column.name());
+  for (const Unused& column : unused_) known.insert(column.name);
+  for (const std::string& name : file.header())
+    if (!has_role(name) && known.insert(name).second)
+      unused_.push_back({name, "only in " + file.path().filename().string()});
 }
 
 // Of the features, the categorical columns, the target and the user, in this order.
@@ -152,9 +153,8 @@ std::vector<std::size_t> CsvTable::positions_in(const CsvFile& file) const {
   const bool all_asked = !roles_.features.empty();
   const std::string asking = all_asked || parts_.empty() ? "features" : parts_.front().file;
   for (const NumberColumn& column : features_) {
-    const bool there = std::ranges::find(file.header(), column.name()) != file.header().end();
-    const bool needed = all_asked || column.may_be_numbers();
-    positions.push_back(there || needed ? file.find(column.name(), asking) : kNowhere);
+    const bool needed = all_asked || column.may_be_numbers() || file.has(column.name());
+    positions.push_back(needed ? file.find(column.name(), asking) : kNowhere);
   }
   for (const TextColumn& column : categorical_) positions.push_back(file.find(column.name(), "categorical"));
   positions.push_back(file.find(roles_.target, "target"));
@@ -195,10 +195,10 @@ void CsvTable::finish() {
 void CsvTable::check_index() const {
   for (std::size_t i = 0; i < of_index_.size(); ++i) {
     if (of_index_[i] > 0) continue;
-    throw Error(Complaint{
-        .place = {parts_.front().file},
-        .found = fmt::format("no text of the column {} begins with {}, as index_values has it",
-                             fedarena::quoted(roles_.index), fedarena::quoted(roles_.index_values[i]))});
+    reject_file(parts_.front().file,
+                fmt::format("no text of the column {} begins with {}, as index_values has it",
+                            fedarena::quoted(roles_.index), fedarena::quoted(roles_.index_values[i])),
+                "", "");
   }
 }
 
@@ -215,9 +215,8 @@ void CsvTable::finish_features() {
     return kind == ColumnKind::kTexts || kind == ColumnKind::kEmpty;
   });
   if (!features_.empty() || !categorical_.empty()) return;
-  throw Error(Complaint{.place = {parts_.front().file},
-                        .found = "no column but the target holds numbers",
-                        .remedy = "Name columns of texts under categorical"});
+  reject_file(parts_.front().file, "no column but the target holds numbers", "",
+              "Name columns of texts under categorical");
 }
 
 void CsvTable::finish_target() {

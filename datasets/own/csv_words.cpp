@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_parts.hpp"
@@ -72,10 +73,9 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
   text += line("True and False as 1 and 0", features_that(table, of_truths));
   text += line("constant in the training rows, hence 0 everywhere",
                features_that(table, [&](std::size_t i) { return scales.features[i].constant(); }));
-  std::vector<std::string> units;
-  for (const auto& [name, unit] : scales.units)
-    units.push_back(fmt::format("{} {:g}", fedarena::quoted(name), unit));
-  text += line("divided by", units);
+  text += line("divided by", names_of(scales.units, [](const auto& column) {
+                 return fmt::format("{} {:g}", fedarena::quoted(column.first), column.second);
+               }));
   if (const CsvRoles& roles = table.roles(); !roles.index.empty()) {
     std::vector<std::string> values;
     for (std::size_t i = 0; i < roles.index_values.size(); ++i)
@@ -84,17 +84,16 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
                              counted(static_cast<std::size_t>(table.left_out()), "other row")),
                  values);
   }
-  std::vector<std::string> categorical;
-  for (const TextColumn& column : table.categorical()) categorical.push_back(categories(column, parts.train));
-  text += line("categorical", categorical);
+  text += line("categorical", names_of(table.categorical(), [&](const TextColumn& column) {
+                 return categories(column, parts.train);
+               }));
   if (!table.users().name().empty())
     text += line("user", {fmt::format("{} ({})", fedarena::quoted(table.users().name()),
                                       counted(table.users().names().size(), "user"))});
   text += target(table, parts);
-  std::vector<std::string> unused;
-  for (const auto& [name, reason] : table.unused())
-    unused.push_back(fmt::format("{} ({})", fedarena::quoted(name), reason));
-  return text + line("not used", unused);
+  return text + line("not used", names_of(table.unused(), [](const CsvTable::Unused& column) {
+                       return fmt::format("{} ({})", fedarena::quoted(column.name), column.reason);
+                     }));
 }
 
 }  // namespace fedarena

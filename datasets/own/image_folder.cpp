@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -63,17 +64,11 @@ Entries entries(const fs::path& folder, bool (*wanted)(const fs::directory_entry
       (wanted(entry) ? found.wanted : found.others).push_back(entry.path());
     }
   } catch (const fs::filesystem_error& error) {
-    throw Error(Complaint{.place = {folder.string()},
-                          .found = fmt::format("the folder cannot be read ({})", error.code().message()),
-                          .remedy = "Give path a folder that holds train/CLASS/ and test/CLASS/"});
+    reject_file(folder, fmt::format("the folder cannot be read ({})", error.code().message()), "",
+                "Give path a folder that holds train/CLASS/ and test/CLASS/");
   }
   std::ranges::sort(found.wanted);
   return found;
-}
-
-[[noreturn]] void reject_entry(const fs::directory_entry& entry, const std::string& found,
-                               const std::string& remedy) {
-  throw Error(Complaint{.place = {entry.path().string()}, .found = found, .remedy = remedy});
 }
 
 // Of what a link leads to. Throws Error where nobody can tell.
@@ -81,9 +76,9 @@ fs::file_type type_of(const fs::directory_entry& entry) {
   std::error_code failure;
   const fs::file_type type = entry.status(failure).type();
   if (type == fs::file_type::not_found)
-    reject_entry(entry, "is a link to what is not there", "Mend or remove it");
+    reject_file(entry.path(), "is a link to what is not there", "", "Mend or remove it");
   if (type == fs::file_type::none)
-    reject_entry(entry, fmt::format("cannot be read ({})", failure.message()), "Mend or remove it");
+    reject_file(entry.path(), fmt::format("cannot be read ({})", failure.message()), "", "Mend or remove it");
   return type;
 }
 
@@ -94,31 +89,22 @@ bool is_picture(const fs::directory_entry& entry) {
   if (!is_picture_name(entry.path())) return false;
   const fs::file_type type = type_of(entry);
   if (type != fs::file_type::regular && type != fs::file_type::directory)
-    reject_entry(entry, "is not a regular file", "Put a PNG or JPEG file there, or remove it");
+    reject_file(entry.path(), "is not a regular file", "", "Put a PNG or JPEG file there, or remove it");
   return type == fs::file_type::regular;
 }
 
 // What was passed over, counted by its ending.
-class PassedOver {
- public:
-  void add(const std::vector<fs::path>& paths) {
-    for (const fs::path& path : paths) {
-      std::error_code ignored;
-      const std::string ending = path.extension().string();
-      ++counts_[fs::is_directory(path, ignored) ? "folders" : ending.empty() ? "without an ending" : ending];
-    }
+std::string by_ending(const std::vector<fs::path>& paths) {
+  std::map<std::string, std::int64_t> counts;
+  for (const fs::path& path : paths) {
+    std::error_code ignored;
+    const std::string ending = path.extension().string();
+    ++counts[fs::is_directory(path, ignored) ? "folders" : ending.empty() ? "without an ending" : ending];
   }
-  // Empty where nothing was.
-  std::string in_words() const {
-    std::string text;
-    for (const auto& [ending, count] : counts_)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, fedarena::quoted(ending));
-    return text;
-  }
-
- private:
-  std::map<std::string, std::int64_t> counts_;
-};
+  return join_names(names_of(counts, [](const auto& ending) {
+    return fmt::format("{} {}", ending.second, fedarena::quoted(ending.first));
+  }));
+}
 
 // The pictures of both parts, which must be alike.
 class Pictures {
@@ -132,11 +118,11 @@ class Pictures {
     std::vector<std::int64_t> labels;
     std::vector<std::int64_t>& counts = counts_.emplace_back(classes_.size());
     const Entries folders = entries(folder, is_folder);
-    passed_over_.add(folders.others);
+    pass_over(folders.others);
     for (const fs::path& class_folder : folders.wanted) {
       const std::size_t label = label_of(class_folder);
       const Entries files = entries(class_folder, is_picture);
-      passed_over_.add(files.others);
+      pass_over(files.others);
       if (files.wanted.empty())
         reject_without_pictures(class_folder, files.others,
                                 "Convert its pictures to PNG, or remove the folder");
@@ -164,11 +150,14 @@ class Pictures {
       text += fmt::format("{} {} {} + {}", i == 0 ? "" : ",", fedarena::quoted(classes_[i]), counts_[0][i],
                           counts_[1][i]);
     if (classes_.size() > kMostListed) text += fmt::format(" and {} more", classes_.size() - kMostListed);
-    const std::string others = passed_over_.in_words();
-    return others.empty() ? text : text + "\n  passed over, by ending: " + others;
+    return passed_over_.empty() ? text : text + "\n  passed over, by ending: " + by_ending(passed_over_);
   }
 
  private:
+  void pass_over(const std::vector<fs::path>& others) {
+    passed_over_.insert(passed_over_.end(), others.begin(), others.end());
+  }
+
   std::size_t label_of(const fs::path& class_folder) const {
     const std::string name = class_folder.filename().string();
     const auto found = std::ranges::find(classes_, name);
@@ -183,14 +172,10 @@ class Pictures {
   [[noreturn]] static void reject_without_pictures(const fs::path& folder,
                                                    const std::vector<fs::path>& others,
                                                    const std::string& remedy) {
-    PassedOver passed_over;
-    passed_over.add(others);
-    throw Error(Complaint{.place = {folder.string()},
-                          .found = others.empty()
-                                       ? "there is no picture"
-                                       : fmt::format("there is no picture, only {}", passed_over.in_words()),
-                          .allowed = "CLASS/*.png, *.jpg or *.jpeg",
-                          .remedy = remedy});
+    reject_file(folder,
+                others.empty() ? "there is no picture"
+                               : fmt::format("there is no picture, only {}", by_ending(others)),
+                "CLASS/*.png, *.jpg or *.jpeg", remedy);
   }
 
   void append(const fs::path& file, std::vector<std::uint8_t>& planes) {
@@ -203,20 +188,19 @@ class Pictures {
       colour_ = form.colour;
     }
     if (form != *form_)
-      throw Error(Complaint{.place = {file.string()},
-                            .found = fmt::format("the picture is {}, but {} is {}", in_words(form),
-                                                 first_.string(), in_words(*form_)),
-                            .allowed = "pictures of one size, all grey or all in colour",
-                            .remedy = form.colour == form_->colour
-                                          ? "Scale or cut them to one size"
-                                          : "Set colour = \"grey\" or colour = \"colour\""});
+      reject_file(
+          file,
+          fmt::format("the picture is {}, but {} is {}", in_words(form), first_.string(), in_words(*form_)),
+          "pictures of one size, all grey or all in colour",
+          form.colour == form_->colour ? "Scale or cut them to one size"
+                                       : "Set colour = \"grey\" or colour = \"colour\"");
     picture.append(colour_, planes);
   }
 
   std::string choice_;
   std::vector<std::string> classes_;
   std::vector<std::vector<std::int64_t>> counts_;  // of each part and class
-  PassedOver passed_over_;
+  std::vector<fs::path> passed_over_;
   std::optional<PictureForm> form_;  // of the first picture
   fs::path first_;
   bool colour_ = false;
@@ -246,20 +230,17 @@ void standardise(Dataset& dataset) {
 // The classes of the folders of train/; none where there are no folders.
 std::vector<std::string> classes_of(const fs::path& folder) {
   const std::vector<fs::path> folders = entries(folder, is_folder).wanted;
-  std::vector<std::string> classes;
-  for (const fs::path& path : folders) classes.push_back(path.filename().string());
+  std::vector<std::string> classes =
+      names_of(folders, [](const fs::path& path) { return path.filename().string(); });
   if (const auto alike = alike_names(classes, true))
-    throw Error(Complaint{
-        .place = {folders[alike->first].string()},
-        .found = fmt::format("the classes {} and {} hardly differ", quoted_exactly(classes[alike->first]),
-                             quoted_exactly(classes[alike->second])),
-        .allowed = names_told_apart(true),
-        .remedy = "Put their pictures into one folder if they mean the same, else rename one"});
+    reject_file(folders[alike->first],
+                fmt::format("the classes {} and {} hardly differ", quoted_exactly(classes[alike->first]),
+                            quoted_exactly(classes[alike->second])),
+                names_told_apart(true),
+                "Put their pictures into one folder if they mean the same, else rename one");
   if (classes.size() == 1)
-    throw Error(Complaint{.place = {folder.string()},
-                          .found = "the folder holds one class, which needs no learning",
-                          .allowed = "2 classes or more",
-                          .remedy = "Sort pictures into folders, one for each class"});
+    reject_file(folder, "the folder holds one class, which needs no learning", "2 classes or more",
+                "Sort pictures into folders, one for each class");
   return classes;
 }
 

@@ -1,9 +1,7 @@
 #include "datasets/own/lookalikes.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,45 +10,24 @@
 namespace fedarena {
 namespace {
 
-struct Range {
-  char32_t first, last;
-};
-
+// Stretches of characters: the first and the last of each, in turn.
 template <std::size_t count>
-bool is_in(const std::array<Range, count>& ranges, char32_t code) {
-  return std::ranges::any_of(ranges, [&](const Range& it) { return it.first <= code && code <= it.last; });
+bool is_in(const std::array<char32_t, count>& stretches, char32_t code) {
+  for (std::size_t i = 0; i < count; i += 2)
+    if (stretches[i] <= code && code <= stretches[i + 1]) return true;
+  return false;
 }
 
 // Unicode's categories Zs, Zl and Zp, and the controls that move on.
-constexpr std::array<Range, 11> kBlanks = {{{0x09, 0x0d},
-                                            {0x20, 0x20},
-                                            {0x85, 0x85},
-                                            {0xa0, 0xa0},
-                                            {0x1680, 0x1680},
-                                            {0x2000, 0x200a},
-                                            {0x2028, 0x2029},
-                                            {0x202f, 0x202f},
-                                            {0x205f, 0x205f},
-                                            {0x2800, 0x2800},
-                                            {0x3000, 0x3000}}};
+constexpr std::array<char32_t, 22> kBlanks = {0x09,   0x0d,   0x20,   0x20,   0x85,   0x85,   0xa0,   0xa0,
+                                              0x1680, 0x1680, 0x2000, 0x200a, 0x2028, 0x2029, 0x202f, 0x202f,
+                                              0x205f, 0x205f, 0x2800, 0x2800, 0x3000, 0x3000};
 // Default_Ignorable_Code_Point, without the tags of which flags are made, and interlinear marks.
-constexpr std::array<Range, 14> kUnseen = {{{0xad, 0xad},
-                                            {0x34f, 0x34f},
-                                            {0x61c, 0x61c},
-                                            {0x115f, 0x1160},
-                                            {0x17b4, 0x17b5},
-                                            {0x180b, 0x180f},
-                                            {0x200b, 0x200f},
-                                            {0x202a, 0x202e},
-                                            {0x2060, 0x206f},
-                                            {0x3164, 0x3164},
-                                            {0xfe00, 0xfe0f},
-                                            {0xfeff, 0xfeff},
-                                            {0xffa0, 0xffa0},
-                                            {0xfff9, 0xfffb}}};
-constexpr std::array<Range, 4> kMinuses = {
-    {{0x2010, 0x2013}, {0x2212, 0x2212}, {0xfe63, 0xfe63}, {0xff0d, 0xff0d}}};
-constexpr Range kAccents{0x300, 0x36f};
+constexpr std::array<char32_t, 28> kUnseen = {0xad,   0xad,   0x34f,  0x34f,  0x61c,  0x61c,  0x115f,
+                                              0x1160, 0x17b4, 0x17b5, 0x180b, 0x180f, 0x200b, 0x200f,
+                                              0x202a, 0x202e, 0x2060, 0x206f, 0x3164, 0x3164, 0xfe00,
+                                              0xfe0f, 0xfeff, 0xfeff, 0xffa0, 0xffa0, 0xfff9, 0xfffb};
+constexpr std::array<char32_t, 8> kMinuses = {0x2010, 0x2013, 0x2212, 0x2212, 0xfe63, 0xfe63, 0xff0d, 0xff0d};
 
 struct Accented {
   char32_t accent;
@@ -88,7 +65,7 @@ void for_each_character(std::string_view text, const Take& take) {
   }
 }
 
-bool is_accent(char32_t code) { return kAccents.first <= code && code <= kAccents.last; }
+bool is_accent(char32_t code) { return 0x300 <= code && code <= 0x36f; }
 
 // Appends the letter and its accent; false where the character is not known as such.
 bool append_apart(std::string& text, char32_t code) {

@@ -20,21 +20,18 @@ namespace {
 
 constexpr std::size_t kLargestPicture = std::size_t{1} << 28;
 constexpr std::int64_t kLargestSide = 4096;
-constexpr std::array<std::uint8_t, 4> kPngMagic{0x89, 'P', 'N', 'G'};
-constexpr std::array<std::uint8_t, 3> kJpegMagic{0xff, 0xd8, 0xff};
-constexpr const char* kAllowed = "a whole PNG or JPEG file";
-
+constexpr std::string_view kPngMagic = "\x89PNG", kJpegMagic = "\xff\xd8\xff";
 // Of EXIF's orientations: these swap rows and columns.
 constexpr int kFirstTurned = 5;
 
 using Jpeg = std::unique_ptr<void, int (*)(tjhandle)>;
 
-Jpeg open_jpeg() { return {tjInitDecompress(), tjDestroy}; }
-
-template <std::size_t size>
-bool begins_with(const std::vector<std::uint8_t>& content, const std::array<std::uint8_t, size>& magic) {
-  return content.size() >= size && std::equal(magic.begin(), magic.end(), content.begin());
+[[noreturn]] void reject_picture(const std::filesystem::path& file, std::string found) {
+  reject_file(file, std::move(found), "a whole PNG or JPEG file",
+              "Save the picture again as PNG or JPEG, or remove it");
 }
+
+Jpeg open_jpeg() { return {tjInitDecompress(), tjDestroy}; }
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -97,7 +94,8 @@ Bytes exif_of_jpeg(Bytes jpeg) {
   return {};
 }
 
-// The entry of the first directory (TIFF 6.0, section 2).
+// How the picture is to be turned for looking at it, as EXIF numbers it: 1 (as it is) to 8; 1 where nothing
+// is said. The entry of the first directory (TIFF 6.0, section 2).
 int orientation_in(Bytes tiff) {
   constexpr std::uint32_t kOrientation = 0x0112;
   const bool little = text_of(tiff).starts_with("II");
@@ -125,12 +123,6 @@ std::vector<std::uint8_t> without_colour_management(Bytes png) {
   }
   kept.insert(kept.end(), rest.begin(), rest.end());
   return kept;
-}
-
-// How a PNG or JPEG file is to be turned for looking at it, as EXIF numbers it: 1 (as it is) to 8; 1 where
-// the file does not say so.
-int orientation_of(Bytes content, bool png) {
-  return orientation_in(png ? exif_of_png(content) : exif_of_jpeg(content));
 }
 
 // In thousandths, as ITU-R BT.601 weighs colours.
@@ -170,7 +162,7 @@ class Png {
 
  private:
   [[noreturn]] void reject() const {
-    reject_file(file_, fmt::format("the PNG cannot be read ({})", image_.message), kAllowed);
+    reject_picture(file_, fmt::format("the PNG cannot be read ({})", image_.message));
   }
 
   const std::filesystem::path& file_;
@@ -192,26 +184,26 @@ bool is_picture_name(const std::filesystem::path& file) {
 
 PictureFile::PictureFile(const std::filesystem::path& file)
     : file_(file), content_(read_content(file, kLargestPicture)) {
-  png_ = begins_with(content_, kPngMagic);
+  png_ = text_of(content_).starts_with(kPngMagic);
   if (png_) {
     form_ = Png(file_, content_).form();
-  } else if (begins_with(content_, kJpegMagic)) {
+  } else if (text_of(content_).starts_with(kJpegMagic)) {
     const Jpeg jpeg = open_jpeg();
     int width = 0, height = 0, sampling = 0, space = 0;
     if (tjDecompressHeader3(jpeg.get(), content_.data(), content_.size(), &width, &height, &sampling,
                             &space) != 0)
-      reject_file(file_, fmt::format("the JPEG cannot be read ({})", tjGetErrorStr2(jpeg.get())), kAllowed);
+      reject_picture(file_, fmt::format("the JPEG cannot be read ({})", tjGetErrorStr2(jpeg.get())));
     if (space == TJCS_CMYK || space == TJCS_YCCK)
-      reject_file(file_, "the JPEG is in the colours of print (CMYK)", "grey or RGB");
+      reject_file(file_, "the JPEG is in the colours of print (CMYK)", "grey or RGB", "Convert the picture");
     form_ = {width, height, space != TJCS_GRAY};
   } else {
-    reject_file(file_, "the content is neither PNG nor JPEG", kAllowed);
+    reject_picture(file_, "the content is neither PNG nor JPEG");
   }
-  orientation_ = orientation_of(content_, png_);
+  orientation_ = orientation_in(png_ ? exif_of_png(content_) : exif_of_jpeg(content_));
   if (orientation_ >= kFirstTurned) std::swap(form_.width, form_.height);
   if (form_.width > kLargestSide || form_.height > kLargestSide)
     reject_file(file_, fmt::format("the picture is {}", in_words(form_)),
-                fmt::format("at most {} pixels in each direction", kLargestSide));
+                fmt::format("at most {} pixels in each direction", kLargestSide), "Scale it down");
 }
 
 void PictureFile::append(bool colour, std::vector<std::uint8_t>& planes) const {
@@ -249,7 +241,7 @@ std::vector<std::uint8_t> PictureFile::decode_jpeg() const {
   const int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
   if (tjDecompress2(jpeg.get(), content_.data(), content_.size(), pixels.data(), width, 0, height,
                     form_.colour ? TJPF_RGB : TJPF_GRAY, flags) != 0)
-    reject_file(file_, fmt::format("the JPEG cannot be read ({})", tjGetErrorStr2(jpeg.get())), kAllowed);
+    reject_picture(file_, fmt::format("the JPEG cannot be read ({})", tjGetErrorStr2(jpeg.get())));
   return pixels;
 }
 

@@ -90,7 +90,7 @@ Examples read_part(const std::vector<fs::path>& files, NameNumbers& writers) {
       const auto [first, fresh] = seen.emplace(user, file);
       if (!fresh)
         reject_file(file, fmt::format("the user {} is in {} too", user, first->second.string()),
-                    "each user in one file");
+                    "each user in one file", kLeafRemedy);
     }
   }
   return to_examples(images, kFemnistSide, writers);

@@ -24,7 +24,7 @@ class LeafReader {
 
   void read() {
     std::vector<std::uint8_t> text = read_content(file_, kLargest + 1);
-    if (text.size() > kLargest) reject_file(file_, "the text is longer than 4 GiB", "several smaller files");
+    if (text.size() > kLargest) reject("the text is longer than 4 GiB", "several smaller files");
     const std::size_t size = text.size();
     text.resize(size + simdjson::SIMDJSON_PADDING);
     json::parser parser;
@@ -37,7 +37,7 @@ class LeafReader {
         if (key == "user_data") read_users(field.value());
       }
     } catch (const simdjson::simdjson_error& error) {
-      reject_file(file_, fmt::format("{}{}", where(), error.what()), "JSON as LEAF writes it");
+      reject(error.what(), "JSON as LEAF writes it");
     }
     check_counts();
   }
@@ -51,7 +51,7 @@ class LeafReader {
   }
 
   [[noreturn]] void reject(const std::string& found, const std::string& allowed) const {
-    reject_file(file_, where() + found, allowed);
+    reject_file(file_, where() + found, allowed, kLeafRemedy);
   }
 
   void read_names(json::value value) {
@@ -122,19 +122,17 @@ class LeafReader {
   // `users` and `num_samples` may stand before or after what they count.
   void check_counts() const {
     if (names_.size() != counts_.size() || names_.size() != found_.size())
-      reject_file(file_,
-                  fmt::format("{} users, {} numbers of samples and data of {} users", names_.size(),
-                              counts_.size(), found_.size()),
-                  "one of each for every user");
+      reject(fmt::format("{} users, {} numbers of samples and data of {} users", names_.size(),
+                         counts_.size(), found_.size()),
+             "one of each for every user");
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const auto found = found_.find(names_[i]);
       if (found == found_.end())
-        reject_file(file_, fmt::format("there are no data of the user {}", names_[i]), "data of every user");
+        reject(fmt::format("there are no data of the user {}", names_[i]), "data of every user");
       if (found->second != counts_[i])
-        reject_file(file_,
-                    fmt::format("{} has {} images, but its number of samples is {}", names_[i], found->second,
-                                counts_[i]),
-                    "equal numbers");
+        reject(fmt::format("{} has {} images, but its number of samples is {}", names_[i], found->second,
+                           counts_[i]),
+               "equal numbers");
     }
   }
 

@@ -19,4 +19,7 @@ struct LeafLayout {
 /// range, and counts that do not agree, with the user and the image. Format: github.com/TalwalkarLab/leaf.
 void append_leaf_json(const std::filesystem::path& file, const LeafLayout& layout, UserImages& images);
 
+/// For files that LEAF made on the user's machine.
+inline constexpr const char* kLeafRemedy = "Have LEAF make the file again, or copy it again";
+
 }  // namespace fedarena

@@ -101,7 +101,8 @@ PublishedFiles fashion_mnist_files() {
                     "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"});
 }
 
-Dataset read_idx_dataset(const PublishedFiles& wanted, const SearchPath& search_path) {
+Dataset read_idx_dataset(const PublishedFiles& wanted, const SearchPath& search_path, double mean,
+                         double deviation) {
   const auto files = find_published(wanted, search_path);
   // The labels are in the file behind that of the images.
   const auto read = [&](std::size_t images, std::int64_t count) -> Examples {
@@ -116,21 +117,17 @@ Dataset read_idx_dataset(const PublishedFiles& wanted, const SearchPath& search_
   dataset.train = read(0, kMnistTrain);
   dataset.test = read(2, kMnistTest);
   dataset.classes = kMnistClasses;
+  dataset.mean = {mean};
+  dataset.deviation = {deviation};
   return dataset;
 }
 
 Dataset load_mnist(const Settings& /*settings*/, const SearchPath& search_path) {
-  Dataset mnist = read_idx_dataset(mnist_files(), search_path);
-  mnist.mean = {0.1307};
-  mnist.deviation = {0.3081};
-  return mnist;
+  return read_idx_dataset(mnist_files(), search_path, 0.1307, 0.3081);
 }
 
 Dataset load_fashion_mnist(const Settings& /*settings*/, const SearchPath& search_path) {
-  Dataset fashion = read_idx_dataset(fashion_mnist_files(), search_path);
-  fashion.mean = {0.2861};
-  fashion.deviation = {0.3530};
-  return fashion;
+  return read_idx_dataset(fashion_mnist_files(), search_path, 0.2861, 0.3530);
 }
 
 }  // namespace

@@ -4,12 +4,14 @@
 #include <cerrno>
 #include <memory>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <zlib.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 namespace fedarena {
@@ -23,14 +25,13 @@ constexpr std::size_t kUnpackedAnyway = std::size_t{1} << 28;
 
 [[noreturn]] void reject_absence(const PublishedFiles& wanted, const SearchPath& searched,
                                  const std::string& partial) {
-  std::vector<std::string> names;
-  for (const PublishedFile& file : wanted.files) names.push_back(file.name);
   const std::string fetch = wanted.publication.addresses.empty()
                                 ? ""
                                 : fmt::format(", or `fedarena data fetch {}`", wanted.dataset);
   throw Error(Complaint{
       .found = fmt::format("the data set \"{}\" was not found: looked for {} (each plain or .gz) in {}{}",
-                           wanted.dataset, join_names(names), searched_folders(searched), partial),
+                           wanted.dataset, join_names(names_of(wanted.files, &PublishedFile::name)),
+                           searched_folders(searched), partial),
       .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files{}; {}",
                             wanted.folders.front(), fetch, wanted.origin)});
 }
@@ -38,9 +39,8 @@ constexpr std::size_t kUnpackedAnyway = std::size_t{1} << 28;
 }  // namespace
 
 std::string searched_folders(const SearchPath& folders) {
-  std::vector<std::string> names;
-  for (const fs::path& folder : folders) names.push_back(folder.string());
-  return names.empty() ? "no folder at all" : join_names(names);
+  if (folders.empty()) return "no folder at all";
+  return join_names(names_of(folders, [](const fs::path& folder) { return folder.string(); }));
 }
 
 std::vector<fs::path> candidate_folders(const std::vector<std::string>& names,
@@ -104,16 +104,18 @@ std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
     // A stream that was cut off delivers what it has and then reports Z_BUF_ERROR.
     int status = Z_OK;
     const std::string reason = gzerror(stream.get(), &status);
+    // A publisher's file or the user's own.
     if (got < 0 || status != Z_OK)
       reject_file(file,
                   fmt::format("the compressed stream is damaged or cut off after {} bytes of content ({})",
                               size, reason),
-                  "a whole gzip file or an uncompressed one");
+                  "a whole gzip file or an uncompressed one", "Copy or compress the file again");
     if (got == 0) break;
   }
   if (size == limit && limit < most)
     reject_file(file, fmt::format("the content is longer than {} bytes", limit),
-                fmt::format("at most {} times the size of the compressed file", kMostUnpacked));
+                fmt::format("at most {} times the size of the compressed file", kMostUnpacked),
+                "Unpack the file, if it is what it should be");
   content.resize(size);
   return content;
 }
@@ -144,11 +146,11 @@ void check_published(const fs::path& file, const PublishedFile& published) {
   check_sha256(file, content, published.sha256);
 }
 
-void reject_file(const fs::path& file, std::string found, std::string allowed) {
+void reject_file(const fs::path& file, std::string found, std::string allowed, std::string remedy) {
   throw Error(Complaint{.place = {file.string()},
                         .found = std::move(found),
                         .allowed = std::move(allowed),
-                        .remedy = "Replace the file with the publisher's"});
+                        .remedy = std::move(remedy)});
 }
 
 fs::path find_own(const std::string& key, const std::string& path, const SearchPath& search_path) {

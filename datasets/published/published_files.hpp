@@ -81,7 +81,9 @@ void check_size(const std::filesystem::path& file, std::size_t size, std::size_t
 /// as these are known.
 void check_published(const std::filesystem::path& file, const PublishedFile& published);
 
-/// An Error on a file that is not what its publisher made; `found` and `allowed` as in Complaint.
-[[noreturn]] void reject_file(const std::filesystem::path& file, std::string found, std::string allowed);
+/// An Error on a file that is not what its publisher made, or, with another remedy, its user; the rest as in
+/// Complaint.
+[[noreturn]] void reject_file(const std::filesystem::path& file, std::string found, std::string allowed,
+                              std::string remedy = "Replace the file with the publisher's");
 
 }  // namespace fedarena

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "harness/app/command_line.hpp"
+#include "harness/app/stop_on_signal.hpp"
 
 int main(int count, char** arguments) {
   using namespace fedarena;
+  end_on_signal();
   std::vector<AddCommand> commands = {add_run_command, add_submit_command, add_partition_command,
                                       add_attack_command, add_fid_command};
   commands.insert(commands.end(), light_commands().begin(), light_commands().end());

@@ -14,6 +14,7 @@
 
 #include "harness/app/command_line.hpp"
 #include "harness/app/start_limits.hpp"
+#include "harness/app/stop_on_signal.hpp"
 
 namespace {
 
@@ -23,6 +24,7 @@ int become_full_program(char** arguments) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
   const std::filesystem::path full = self.parent_path() / "fedarena-full";
   if (!failure) {
+    fedarena::hold_signals();
     execv(full.c_str(), arguments);
     failure = std::error_code(errno, std::generic_category());
   }
@@ -38,6 +40,7 @@ int become_full_program(char** arguments) {
 
 int main(int count, char** arguments) {
   using namespace fedarena;
+  end_on_signal();
   const auto words = std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0);
   if (is_light_command(words)) {
     return run_command_line(count, arguments, light_commands(), FEDARENA_VERSION);

@@ -10,7 +10,17 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/text/text.hpp"
+
 namespace fedarena {
+namespace {
+
+[[noreturn]] void refuse_number(const std::string& option, const std::string& text, std::string allowed) {
+  throw Error(Complaint{.found = results::one_line(fmt::format("{} is \"{}\"", option, text)),
+                        .allowed = std::move(allowed)});
+}
+
+}  // namespace
 
 CLI::Validator one_of(std::vector<std::string> names) {
   const auto check = [names = std::move(names)](std::string& text) -> std::string {
@@ -49,6 +59,54 @@ CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+}
+
+void add_read(CLI::App& command, const std::string& option, const std::string& type, const std::string& doc,
+              const ReadText& read) {
+  command
+      .add_option_function<std::string>(
+          option, [option, read](const std::string& text) { read(option, text); }, doc)
+      ->type_name(type);
+}
+
+double read_number(const std::string& option, const std::string& text, const Constraint& constraint) {
+  const std::optional<double> number = parse_number<double>(text);
+  if (!number || !constraint.holds(Value(*number)))
+    refuse_number(option, text, constraint.allowed(Value(0.0)));
+  return *number;
+}
+
+std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least) {
+  // As many accesses as a ledger may hold.
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  std::optional<std::int64_t> count = parse_number<std::int64_t>(text);
+  if (!count) {
+    const std::optional<double> number = parse_number<double>(text);
+    if (number && std::abs(*number) <= static_cast<double>(kMost) && *number == std::floor(*number))
+      count = static_cast<std::int64_t>(*number);
+  }
+  if (!count || *count < least || *count > kMost)
+    refuse_number(option, text, fmt::format("a whole number from {} to {}", least, kMost));
+  return *count;
+}
+
+const std::string& read_name(const std::string& option, const std::string& text,
+                             const std::vector<std::string>& names) {
+  if (contains(names, text)) return text;
+  throw unknown_name(results::one_line(fmt::format("{}: \"{}\" is unknown", option, text)), text, names);
+}
+
+void add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
+                const Constraint& constraint, const std::string& doc) {
+  add_read(command, option, "NUMBER", doc, [&number, constraint](const auto& name, const auto& text) {
+    number = read_number(name, text, constraint);
+  });
+}
+
+void add_choice(CLI::App& command, const std::string& option, std::string& choice,
+                const std::vector<std::string>& names, const std::string& doc) {
+  add_read(command, option, "NAME", doc,
+           [&choice, names](const auto& name, const auto& text) { choice = read_name(name, text, names); });
 }
 
 void add_format(CLI::App& command, std::string& format, const std::string& doc) {

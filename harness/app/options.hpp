@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "fedarena/base/find.hpp"
+#include "fedarena/base/schema.hpp"
 
 #include "harness/app/commands.hpp"
 
@@ -51,6 +55,30 @@ std::vector<std::string> keys_of(const Map& map) {
 /// Adds an option that takes names with commas between them.
 CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector<std::string>& names,
                        const std::string& doc);
+
+/// Takes an option's text; the option is for messages.
+using ReadText = std::function<void(const std::string& option, const std::string& text)>;
+
+/// Adds an option whose text `read` takes, which throws Error for what it cannot be.
+void add_read(CLI::App& command, const std::string& option, const std::string& type, const std::string& doc,
+              const ReadText& read);
+
+/// The number that a text writes, to the last bit: "0.0256", "1e-5". Throws Error, naming the option, when
+/// the text is anything else, not finite, or not what the constraint allows.
+double read_number(const std::string& option, const std::string& text, const Constraint& constraint);
+
+/// The same for a whole number, which may also be written as "1e9".
+std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least);
+
+/// The text. Throws Error, naming the option, unless it is one of the names.
+const std::string& read_name(const std::string& option, const std::string& text,
+                             const std::vector<std::string>& names);
+
+/// Add an option that read_number() or read_name() takes.
+void add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
+                const Constraint& constraint, const std::string& doc);
+void add_choice(CLI::App& command, const std::string& option, std::string& choice,
+                const std::vector<std::string>& names, const std::string& doc);
 
 /// Adds --format: text or json.
 void add_format(CLI::App& command, std::string& format,

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/sections/help.hpp"
+#include "harness/runner/plan/catalog.hpp"
 
 namespace fedarena {
 namespace {
@@ -51,12 +54,29 @@ int run_plugins(const PluginsArguments& arguments) {
   return kSuccess;
 }
 
+struct HelpArguments {
+  std::string topic = "experiment";
+  std::vector<std::filesystem::path> plugin_path;
+};
+
+int print_help(const HelpArguments& arguments) {
+  print("{}", experiment_help(make_catalog(load_plugins(arguments.plugin_path))));
+  return kSuccess;
+}
+
 }  // namespace
 
 void add_plugins_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
       add_command(app, action, run_plugins, "plugins", "List the algorithms, or explain one.");
   command.add_option("NAME", arguments.name, "an algorithm");
+  add_plugin_path(command, arguments.plugin_path);
+}
+
+void add_help_command(CLI::App& app, Action& action) {
+  const auto [command, arguments] = add_command(app, action, print_help, "help",
+                                                "Explain the experiment file: `fedarena help experiment`.");
+  command.add_option("TOPIC", arguments.topic, "what to explain")->check(one_of({"experiment"}));
   add_plugin_path(command, arguments.plugin_path);
 }
 

@@ -19,12 +19,13 @@ namespace fedarena {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-// Estimates on the large side, with LibTorch 1.13 and OpenBLAS 0.3.21: code and data of the program and its
-// libraries; what OpenBLAS maps for each of its threads and for each thread that calls it; the stack and heap
-// of a thread.
-constexpr std::size_t kProgram = 1200 * kMiB;
-constexpr std::size_t kBlasThread = 64 * kMiB;
-constexpr std::size_t kThread = 80 * kMiB;
+// Measured with LibTorch 1.13, OpenBLAS 0.3.21 and glibc 2.36: code and data of the program and its
+// libraries; what OpenBLAS maps for each of its threads and for each thread that calls it, which wide layers
+// have all workers do at once; the stack of a thread; a heap, of which glibc makes no more than eight a core.
+constexpr std::size_t kProgram = 800 * kMiB;
+constexpr std::size_t kBlasBuffer = 128 * kMiB;
+constexpr std::size_t kThreadStack = 8 * kMiB;
+constexpr std::size_t kHeap = 64 * kMiB;
 // Below 128 KiB, LibTorch overflows it.
 constexpr std::size_t kStack = kMiB / 2;
 
@@ -92,8 +93,10 @@ StartNeeds start_needs(std::span<const char* const> words) {
   // A job is a thread beside the pool.
   const int callers = std::max(cores, count_in(words, "--workers", cores)) + count_in(words, "--jobs", 1) - 1;
   const int threads = blas - 1 + callers - 1;  // beside the first
-  const auto buffers = static_cast<std::size_t>(blas + callers - cores);
-  return {.bytes = kProgram + buffers * kBlasThread + static_cast<std::size_t>(threads) * kThread,
+  const auto buffers = static_cast<std::size_t>(blas - 1 + callers);
+  const auto heaps = static_cast<std::size_t>(std::min(threads, 8 * cores));
+  return {.bytes = kProgram + buffers * kBlasBuffer + static_cast<std::size_t>(threads) * kThreadStack +
+                   heaps * kHeap,
           .threads = std::max(threads, 1),  // for a copy of the process tries the plugins
           .stack = kStack,
           .beyond_cores = callers > cores};

@@ -17,7 +17,9 @@ std::string remedy_for(int code) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return "free some space there, then resume; what was complete before is kept";
+      // Of a run or of anything else that is written.
+      return "free some space there and give the command again (a run with --resume); what was complete "
+             "before is kept";
     case EACCES:
     case EPERM:
     case EROFS:

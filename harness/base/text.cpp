@@ -1,6 +1,8 @@
 #include "fedarena/base/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace fedarena {
 namespace {
@@ -24,12 +26,33 @@ std::size_t character_length(std::string_view text, std::size_t offset) {
   return length;
 }
 
-// Whether it ends a line or changes the direction of what follows: U+061C, U+200E, U+200F, U+2028 to U+202E,
-// U+2066 to U+2069. A name that holds one can show itself, and the text around it, as another.
-bool moves_text(std::string_view character) {
-  return character == "\xd8\x9c" || character == "\xe2\x80\x8e" || character == "\xe2\x80\x8f" ||
-         (character >= "\xe2\x80\xa8" && character <= "\xe2\x80\xae") ||
-         (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+// Whether it shows nothing, ends a line or changes the direction of what follows: a name that holds one can
+// show itself, and the text around it, as another. Unicode's Default_Ignorable_Code_Point, its ends of lines,
+// and what else of its category Cf has no picture.
+bool is_invisible(std::string_view character) {
+  static constexpr std::array<std::pair<char32_t, char32_t>, 18> kRanges = {{{0xad, 0xad},
+                                                                             {0x34f, 0x34f},
+                                                                             {0x61c, 0x61c},
+                                                                             {0x115f, 0x1160},
+                                                                             {0x17b4, 0x17b5},
+                                                                             {0x180b, 0x180f},
+                                                                             {0x200b, 0x200f},
+                                                                             {0x2028, 0x202e},
+                                                                             {0x2060, 0x206f},
+                                                                             {0x3164, 0x3164},
+                                                                             {0xfe00, 0xfe0f},
+                                                                             {0xfeff, 0xfeff},
+                                                                             {0xffa0, 0xffa0},
+                                                                             {0xfff0, 0xfffb},
+                                                                             {0x13430, 0x1343f},
+                                                                             {0x1bca0, 0x1bca3},
+                                                                             {0x1d173, 0x1d17a},
+                                                                             {0xe0000, 0xe0fff}}};
+  if (character.size() < 2) return false;
+  char32_t code = static_cast<unsigned char>(character.front()) & (0x7fU >> character.size());
+  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3fU);
+  return std::ranges::any_of(kRanges,
+                             [&](const auto& range) { return range.first <= code && code <= range.second; });
 }
 
 // `kept`: the control characters that stay.
@@ -45,7 +68,7 @@ std::string without_controls(std::string_view text, std::string_view kept) {
     const bool second_controls = length == 2 && character < "\xc2\xa0";
     if (length == 0) {
       result += "\xef\xbf\xbd";
-    } else if (first_controls || second_controls || moves_text(character)) {
+    } else if (first_controls || second_controls || is_invisible(character)) {
       result += ' ';
     } else {
       result += character;

@@ -24,8 +24,8 @@ void refuse_exit() {
   if (inside == nullptr) return;
   print(stderr,
         "fedarena: {} ended the program\n"
-        "  Throw an exception there instead of calling exit(). All complete rounds are kept; the same "
-        "command with --resume continues.\n",
+        "  Throw an exception there instead of calling exit(). All complete rounds of a run are kept: "
+        "--resume continues it.\n",
         *inside);
   ::_exit(1);
 }

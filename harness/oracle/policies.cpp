@@ -157,6 +157,16 @@ Schema<LocalPolicy> LocalPolicy::schema() {
 void LocalPolicy::validate() const {
   Accounting::validate();
   if (clip_norm > 0) check_clip_norm(clip_norm);
+  const bool relative = mechanism == kLocalRelative;
+  if ((relative || clip_norm == 0) && (budget.is_list() || budget.number() > 0)) {
+    throw Error(Complaint{
+        .found = fmt::format("budget is {} with {}", to_text(Value(budget)),
+                             relative ? "the mechanism \"laplace-relative\"" : "clip_norm 0"),
+        .allowed = "0",
+        .remedy =
+            "Whatever the noise, such messages have no finite epsilon that a budget could pay; choose the "
+            "mechanism \"gaussian\" or \"laplace\" with a clip_norm > 0"});
+  }
   if (mechanism != kLocalGaussian || clip_norm > 0) return;
   throw Error(Complaint{
       .found = "clip_norm is 0 with the mechanism \"gaussian\"",

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,50 +56,74 @@ std::exception_ptr unpack_exception(Outcome outcome, Parts& parts) {
   return std::make_exception_ptr(Error(std::move(complaint)));
 }
 
-// Does all items of a list, whatever some of them throw. `one` takes places in it.
-void do_all(const WorkPool& pool, const std::vector<std::size_t>& items,
-            const std::function<void(std::size_t)>& one, FirstFailure& failure) {
-  pool.for_each(items.size(), [&](std::size_t place) {
-    try {
-      one(place);
-    } catch (...) {
-      failure.record(items[place], std::current_exception());
+// The messages of some ranks, as many as are expected, as they come.
+template <typename Take>
+void receive(Ranks& ranks, std::size_t expected, const Take& take) {
+  while (expected > 0) {
+    for (const Ranks::Received& received : ranks.receive_some(expected)) {
+      take(received.from, received.bytes);
+      --expected;
     }
-  });
+  }
 }
 
-// What a rank answers to a job: its work, then for each item an outcome and the result.
-Bytes do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::span<const std::byte> job) {
-  const Bytes list = ranks.receive(0);
-  Parts parts(list);
-  std::vector<std::span<const std::byte>> items(parts.number());
-  for (auto& item : items) item = parts.part();
-  std::vector<Bytes> answers(items.size());
+// Works on a job: on what rank 0 has sent when the items before are done, until it sends none. Answers each
+// item once it is done: its index, this rank's work since it last said so, an outcome and the result.
+void do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::span<const std::byte> job) {
   Handle handle;
   Bytes unopened;
-  try {
-    if (!items.empty()) handle = worker.open(job);
-  } catch (...) {
-    unopened = pack_exception(ranks.host());
-  }
-  pool.for_each(items.size(), [&](std::size_t index) {
-    if (!handle) {
-      answers[index] = unopened;
-      return;
-    }
+  std::mutex mutex;  // of worker.work()
+  const auto answer = [&](std::span<const std::byte> item) {
+    Parts parts(item);
+    Bytes bytes, result;
+    put_number(bytes, parts.number());
     try {
-      const Bytes result = handle(items[index]);
-      put_number(answers[index], kDone);
-      answers[index].insert(answers[index].end(), result.begin(), result.end());
+      if (handle) {
+        put_number(result, kDone);
+        const Bytes done = handle(item.subspan(sizeof(std::uint64_t)));
+        result.insert(result.end(), done.begin(), done.end());
+      } else {
+        result = unopened;
+      }
     } catch (...) {
-      answers[index] = pack_exception(ranks.host());
+      result = pack_exception(ranks.host());
     }
-  });
-  Bytes all;
-  put_part(all, worker.work());
-  for (const Bytes& answer : answers) put_part(all, answer);
-  return all;
+    {
+      const std::lock_guard lock(mutex);
+      put_part(bytes, worker.work());
+    }
+    bytes.insert(bytes.end(), result.begin(), result.end());
+    ranks.send(0, std::move(bytes));
+  };
+  while (true) {
+    const Bytes list = ranks.receive();
+    Parts parts(list);
+    std::vector<std::span<const std::byte>> items(parts.number());
+    if (items.empty()) return;
+    for (std::span<const std::byte>& item : items) item = parts.part();
+    try {
+      if (!handle && unopened.empty()) handle = worker.open(job);
+    } catch (...) {
+      unopened = pack_exception(ranks.host());
+    }
+    pool.for_each(items.size(), [&](std::size_t index) { answer(items[index]); });
+  }
 }
+
+// The items of a loop that nobody has begun, handed out the most expensive first.
+class Queue {
+ public:
+  explicit Queue(const std::vector<double>& costs) : order_(costs.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
+    std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
+  }
+  std::size_t left() const { return order_.size() - next_; }
+  std::size_t take() { return order_[next_++]; }
+
+ private:
+  std::vector<std::size_t> order_;
+  std::size_t next_ = 0;
+};
 
 Bytes request(Request what) {
   Bytes bytes;
@@ -107,48 +133,27 @@ Bytes request(Request what) {
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> deal(const std::vector<double>& costs,
-                                           const std::vector<double>& speeds) {
-  std::vector<std::size_t> order(costs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order,
-                           [&](std::size_t left, std::size_t right) { return costs[left] > costs[right]; });
-  std::vector<std::vector<std::size_t>> dealt(speeds.size());
-  std::vector<double> busy(speeds.size(), 0);
-  for (const std::size_t item : order) {
-    std::size_t best = 0;
-    const auto until = [&](std::size_t rank) { return busy[rank] + costs[item] / speeds[rank]; };
-    for (std::size_t rank = 1; rank < speeds.size(); ++rank) {
-      if (until(rank) < until(best)) best = rank;
-    }
-    busy[best] = until(best);
-    dealt[best].push_back(item);
-  }
-  for (std::vector<std::size_t>& items : dealt) std::ranges::sort(items);
-  return dealt;
-}
-
 Crew::Crew(Ranks& ranks, const WorkPool& pool, const std::string& build) : ranks_(ranks), pool_(pool) {
   ranks_.broadcast(request(kHello));
-  speeds_.push_back(pool.workers());
-  std::vector<std::string> hosts{ranks_.host()};
-  std::string differing;
-  for (int rank = 1; rank < ranks_.count(); ++rank) {
-    const Bytes answer = ranks_.receive(rank);
+  const auto count = static_cast<std::size_t>(ranks_.count());
+  speeds_.assign(count, pool.workers());
+  std::vector<std::string> hosts(count, ranks_.host());
+  std::vector<bool> differ(count, false);
+  receive(ranks_, count - 1, [&](int rank, const Bytes& answer) {
+    const auto index = static_cast<std::size_t>(rank);
     Parts parts(answer);
-    speeds_.push_back(parts.floating());
-    const bool differs = parts.text() != build;
-    hosts.push_back(parts.text());
-    if (differs && differing.empty())
-      differing = fmt::format("rank {} on {} runs another fedarena, or other plugins, than rank 0 on {}",
-                              rank, hosts.back(), hosts.front());
-  }
+    speeds_[index] = parts.floating();
+    differ[index] = parts.text() != build;
+    hosts[index] = parts.text();
+  });
   for (const std::string& host : hosts)
     first_on_host_.push_back(static_cast<int>(std::ranges::find(hosts, host) - hosts.begin()));
-  if (differing.empty()) return;
-  throw Error(
-      Complaint{.found = differing,
-                .remedy = "Install the same build on all hosts, or start it from a folder that they share"});
+  const auto rank = std::ranges::find(differ, true) - differ.begin();
+  if (rank == ranks_.count()) return;
+  throw Error(Complaint{
+      .found = fmt::format("rank {} on {} runs another fedarena, or other plugins, than rank 0 on {}", rank,
+                           hosts[static_cast<std::size_t>(rank)], hosts.front()),
+      .remedy = "Install the same build on all hosts, or start it from a folder that they share"});
 }
 
 std::ptrdiff_t Crew::ranks_on_host_of(int rank) const {
@@ -160,7 +165,7 @@ void Crew::ask(int rank, const Bytes& from_host) const {
   Bytes bytes;
   put_number(bytes, first && ranks_on_host_of(rank) > 1 ? 1 : 0);
   put_part(bytes, from_host);
-  ranks_.send(rank, bytes);
+  ranks_.send(rank, std::move(bytes));
 }
 
 void Crew::begin(const std::string& run, const Bytes& for_host) {
@@ -171,25 +176,24 @@ void Crew::begin(const std::string& run, const Bytes& for_host) {
   handed_on.front() = for_host;
   FirstFailure failure;
   for (const bool firsts : {true, false}) {
-    std::vector<int> asked;
+    std::size_t asked = 0;
     for (int rank = 1; rank < ranks_.count(); ++rank) {
       const int first = first_on_host_[static_cast<std::size_t>(rank)];
       if ((first == rank) != firsts) continue;
       ask(rank, handed_on[static_cast<std::size_t>(first)]);
-      asked.push_back(rank);
+      ++asked;
     }
-    for (const int rank : asked) {
-      const Bytes answer = ranks_.receive(rank);
+    receive(ranks_, asked, [&](int rank, const Bytes& answer) {
       Parts parts(answer);
       const auto outcome = static_cast<Outcome>(parts.number());
       const auto index = static_cast<std::size_t>(rank);
       if (outcome != kDone) {
         failure.record(index, unpack_exception(outcome, parts));
-        continue;
+        return;
       }
       const std::span<const std::byte> part = parts.part();
       handed_on[index].assign(part.begin(), part.end());
-    }
+    });
   }
   if (failure.seen()) end();
   failure.rethrow();
@@ -197,39 +201,141 @@ void Crew::begin(const std::string& run, const Bytes& for_host) {
 
 void Crew::end() { ranks_.broadcast(request(kEnd)); }
 
+// One loop, as rank 0 runs it.
+class Crew::Sharing {
+ public:
+  Sharing(const Crew& crew, const SharedLoop& loop)
+      : crew_(crew), loop_(loop), queue_(loop.costs), given_(crew.speeds_.size(), 0) {
+    for (int rank = 1; rank < crew_.count(); ++rank) give(rank, static_cast<std::size_t>(crew_.speeds_[0]));
+  }
+
+  // Gives the others more as they answer, and keeps the answers, until nothing is left.
+  void hand_out() {
+    while (unanswered()) {
+      std::vector<Ranks::Received> received = crew_.ranks_.receive_some(loop_.costs.size());
+      const std::lock_guard lock(mutex_);
+      for (Ranks::Received& answer : received) {
+        --given_[static_cast<std::size_t>(answer.from)];
+        answers_.push_back(std::move(answer.bytes));
+      }
+      for (const Ranks::Received& answer : received) give(answer.from, 0);
+    }
+  }
+
+  // What rank 0's own workers do, each until nothing is left.
+  void do_own() {
+    crew_.pool_.for_each(loop_.costs.size(), [&](std::size_t) {
+      std::size_t item = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        if (queue_.left() == 0) return;
+        item = queue_.take();
+      }
+      attempt(item, [&] { loop_.here(item); });
+    });
+  }
+
+  void take_answers(const std::function<void(std::span<const std::byte>)>& work) {
+    std::vector<std::size_t> items;
+    std::vector<std::span<const std::byte>> results;
+    for (const Bytes& answer : answers_) {
+      Parts parts(answer);
+      items.push_back(parts.number());
+      const std::span<const std::byte> part = parts.part();
+      work(part);
+      results.push_back(std::span(answer).subspan(2 * sizeof(std::uint64_t) + part.size()));
+    }
+    // Decoding takes its time, and has all workers of this rank to itself.
+    crew_.pool_.for_each(items.size(), [&](std::size_t index) {
+      attempt(items[index], [&] {
+        Parts parts(results[index]);
+        const auto outcome = static_cast<Outcome>(parts.number());
+        if (outcome != kDone) std::rethrow_exception(unpack_exception(outcome, parts));
+        loop_.there(items[index], results[index].subspan(sizeof(std::uint64_t)));
+      });
+    });
+    failure_.rethrow();
+  }
+
+ private:
+  template <typename Body>
+  void attempt(std::size_t item, const Body& body) {
+    try {
+      body();
+    } catch (...) {
+      failure_.record(item, std::current_exception());
+    }
+  }
+
+  bool unanswered() {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(given_, [](std::size_t items) { return items > 0; });
+  }
+
+  // Half of its share of what is left, so that ranks come to their ends together however fast they are, and
+  // at least two for each worker, so that one lies there when one is done. Of the last few, one for each
+  // worker that has none.
+  std::size_t due(std::size_t rank) const {
+    const double all = std::accumulate(crew_.speeds_.begin(), crew_.speeds_.end(), 0.0);
+    const double own = crew_.speeds_[rank], left = static_cast<double>(queue_.left());
+    if (left < 2 * all) return static_cast<std::size_t>(own);
+    return static_cast<std::size_t>(std::max(2 * own, left * own / all / 2));
+  }
+
+  // What is due to a rank, leaving some to the others. An item that cannot be sent fails here.
+  void give(int to, std::size_t leave) {
+    const auto rank = static_cast<std::size_t>(to);
+    const std::size_t wanted = due(rank);
+    // Not one by one while it has enough.
+    if (given_[rank] > 0 && 2 * given_[rank] > wanted) return;
+    std::vector<Bytes> items;
+    while (given_[rank] < wanted && queue_.left() > leave) {
+      const std::size_t item = queue_.take();
+      attempt(item, [&] {
+        Bytes bytes;
+        put_number(bytes, item);
+        const Bytes content = loop_.item(item);
+        bytes.insert(bytes.end(), content.begin(), content.end());
+        items.push_back(std::move(bytes));
+        ++given_[rank];
+      });
+    }
+    if (items.empty()) return;
+    Bytes list;
+    put_number(list, items.size());
+    for (const Bytes& item : items) put_part(list, item);
+    crew_.ranks_.send(to, std::move(list));
+  }
+
+  const Crew& crew_;
+  const SharedLoop& loop_;
+  std::mutex mutex_;
+  Queue queue_;
+  std::vector<std::size_t> given_;  // to each rank, and not yet answered
+  std::vector<Bytes> answers_;
+  FirstFailure failure_;
+};
+
 void Crew::share(const SharedLoop& loop, const std::function<void(std::span<const std::byte>)>& work) {
-  const auto dealt = deal(loop.costs, speeds_);
   Bytes bytes = request(kLoop);
   put_part(bytes, loop.job);
   ranks_.broadcast(std::move(bytes));
-  for (int rank = 1; rank < ranks_.count(); ++rank) {
-    const std::vector<std::size_t>& items = dealt[static_cast<std::size_t>(rank)];
-    Bytes list;
-    put_number(list, items.size());
-    for (const std::size_t index : items) put_part(list, loop.item(index));
-    ranks_.send(rank, list);
-  }
+  Sharing sharing(*this, loop);
   FirstFailure failure;
-  const std::vector<std::size_t>& own = dealt.front();
-  do_all(
-      pool_, own, [&](std::size_t place) { loop.here(own[place]); }, failure);
-  for (int rank = 1; rank < ranks_.count(); ++rank) {
-    const Bytes answer = ranks_.receive(rank);
-    Parts parts(answer);
-    work(parts.part());
-    const std::vector<std::size_t>& items = dealt[static_cast<std::size_t>(rank)];
-    std::vector<std::span<const std::byte>> answers(items.size());
-    for (std::span<const std::byte>& answered : answers) answered = parts.part();
-    // Decoding takes its time, and has all workers of this rank to itself.
-    const auto take = [&](std::size_t place) {
-      Parts inner(answers[place]);
-      const auto outcome = static_cast<Outcome>(inner.number());
-      if (outcome != kDone) std::rethrow_exception(unpack_exception(outcome, inner));
-      loop.there(items[place], answers[place].subspan(sizeof(std::uint64_t)));
-    };
-    do_all(pool_, items, take, failure);
-  }
+  std::jthread hands_out([&] {
+    try {
+      sharing.hand_out();
+    } catch (...) {
+      failure.record(0, std::current_exception());
+    }
+  });
+  sharing.do_own();
+  hands_out.join();
   failure.rethrow();
+  Bytes none;
+  put_number(none, 0);
+  for (int rank = 1; rank < ranks_.count(); ++rank) ranks_.send(rank, none);
+  sharing.take_answers(work);
 }
 
 void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
@@ -245,11 +351,11 @@ void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
         put_double(answer, pool.workers());
         put_text(answer, build);
         put_text(answer, ranks.host());
-        ranks.send(0, answer);
+        ranks.send(0, std::move(answer));
         break;
       case kBegin: {
         RunRequest wanted{.run = parts.text()};
-        const Bytes own = ranks.receive(0);
+        const Bytes own = ranks.receive();
         Parts own_parts(own);
         wanted.hands_on = own_parts.number() != 0;
         const std::span<const std::byte> from_host = own_parts.part();
@@ -261,11 +367,11 @@ void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
         } catch (...) {
           answer = pack_exception(ranks.host());
         }
-        ranks.send(0, answer);
+        ranks.send(0, std::move(answer));
         break;
       }
       case kLoop:
-        ranks.send(0, do_items(ranks, pool, *worker, parts.part()));
+        do_items(ranks, pool, *worker, parts.part());
         break;
       case kEnd:
         worker.reset();

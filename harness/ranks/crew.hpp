@@ -14,18 +14,13 @@
 
 namespace fedarena {
 
-/// Which rank does each item: the most expensive first, each to the rank that would be through with it first
-/// (Graham 1969). `speeds`: of the ranks, such as their workers. In a rank's list, items ascend.
-std::vector<std::vector<std::size_t>> deal(const std::vector<double>& costs,
-                                           const std::vector<double>& speeds);
-
 /// A loop over items that ranks share. What it computes for an item does not depend on the rank.
 struct SharedLoop {
   Bytes job;                               ///< what all items have in common
   std::vector<double> costs;               ///< of each item, in any unit
-  std::function<Bytes(std::size_t)> item;  ///< what a worker needs of it
+  std::function<Bytes(std::size_t)> item;  ///< what a worker needs of it; from any thread
   std::function<void(std::size_t)> here;   ///< does it on this rank; from any thread
-  /// Takes what a worker made of it; from any thread.
+  /// Takes what a worker made of it, when `here` is done; from any thread.
   std::function<void(std::size_t, std::span<const std::byte>)> there;
 };
 
@@ -65,6 +60,7 @@ class Crew {
   bool shares_host() const { return ranks_on_host_of(0) > 1; }
 
  private:
+  class Sharing;
   std::ptrdiff_t ranks_on_host_of(int rank) const;
   void ask(int rank, const Bytes& from_host) const;
 

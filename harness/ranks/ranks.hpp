@@ -1,32 +1,43 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
 
-/// The processes that share one run, as MPI numbers them: rank 0 serves, the others work for it. Called from
-/// the thread that made it alone. Once the run is to stop, what waits too long for another rank throws
-/// Interrupted, and so does every later call. Rank 0 waits shortly, the others until it had time to end.
+/// The processes that share one run, as MPI numbers them: rank 0 serves, the others work for it. What is sent
+/// goes its way while the sender computes. Once the run is to stop, a receive or broadcast that waits too
+/// long for another rank throws Interrupted, and so does every later call. Rank 0 waits shortly, the others
+/// until it had time to end.
 class Ranks {
  public:
+  /// What a rank was sent.
+  struct Received {
+    int from = 0;
+    Bytes bytes;
+  };
+
   virtual ~Ranks() = default;
   virtual int rank() const = 0;
   /// At least 1.
   virtual int count() const = 0;
   /// The machine that this rank runs on.
   virtual std::string host() const = 0;
-  /// Rank 0's bytes, on every rank.
+  /// Sends rank 0's bytes to all others, which return them.
   virtual Bytes broadcast(Bytes bytes) = 0;
-  /// Returns when the bytes are on their way.
-  virtual void send(int to, std::span<const std::byte> bytes) = 0;
-  /// The next bytes that this rank was sent from there.
-  virtual Bytes receive(int from) = 0;
+  /// Rank 0 sends to any other, the others to rank 0; from any thread.
+  virtual void send(int to, Bytes bytes) = 0;
+  /// What others have sent to this rank and it has not received yet, in the order of its arrival: at least
+  /// one message, at most `most`. From one thread at a time.
+  virtual std::vector<Received> receive_some(std::size_t most) = 0;
+  /// The next message.
+  Bytes receive() { return std::move(receive_some(1).front().bytes); }
 };
 
 /// The ranks of this program where mpirun or srun started several of them, else nullptr. `stop` is what

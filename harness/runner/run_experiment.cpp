@@ -17,7 +17,6 @@
 #include "fedarena/base/first_failure.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/loader/guarded_algorithm.hpp"
 #include "harness/runner/cell_run.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
@@ -26,7 +25,6 @@
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/progress/progress.hpp"
-#include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "partitions/card.hpp"
 #include "results/text/number_format.hpp"
@@ -53,7 +51,8 @@ class Arena {
         progress_(options.messages,
                   {.cells = static_cast<std::int64_t>(cells.size()),
                    .rounds = rounds_of(cells),
-                   .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early)}) {
+                   .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early)}),
+        checks_(host, options, inputs_, pool_, [this](const std::string& line) { say_once(line); }) {
     if (options.ranks == nullptr) return;
     crew_.emplace(*options.ranks, pool_, build_identity(host));
     if (crew_->shares_host()) inputs_.hand_on();
@@ -64,7 +63,7 @@ class Arena {
     std::vector<std::int64_t> needs;
     for (const PlannedCell& cell : cells_) {
       if (stop_.load(std::memory_order_relaxed)) return false;
-      needs.push_back(prepare(cell));
+      needs.push_back(checks_.check(cell));
     }
     check_data(cells_, options_.out, inputs_);
     const std::int64_t budget = memory_budget();
@@ -110,38 +109,6 @@ class Arena {
     all_there = true;
     known.count_down();
     work(queue);
-  }
-
-  // Settings that the algorithm itself refuses are a mistake of the experiment file.
-  void check_settings(const AlgorithmEntry& entry) const {
-    try {
-      host_.create(entry.name, entry.settings);
-    } catch (const PluginFailure&) {  // which the cell tells when it is its turn
-    }
-  }
-
-  // Whatever can be said about a cell before anything is trained. Returns the memory that it needs.
-  std::int64_t prepare(const PlannedCell& cell) {
-    const Experiment& experiment = cell.point->experiment;
-    try {
-      if (environments_.find(experiment.device) == environments_.end()) {
-        const Environment& environment = environments_[experiment.device] =
-            observe_environment(host_, options_.workers, experiment.device);
-        say_once(slow_blas_warning(environment));
-      }
-      check_cell(cell, inputs_, [this](const std::string& line) { say_once(line); });
-      check_settings(*cell.algorithm);
-      const auto dealt = inputs_.dealt(experiment, cell.seed);
-      check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
-      check_plugin_version(options_.out / cell.folder(), environments_.at(experiment.device).json);
-      return estimate_memory(cell_size(experiment, *cell.algorithm, inputs_.model(experiment),
-                                       std::ssize(dealt->partition), pool_, options_.state_memory));
-    } catch (const Error& error) {
-      if (cell.point->name.empty()) throw;
-      Complaint complaint = error.complaint();
-      complaint.found += fmt::format(" (at the point {})", cell.point->name);
-      throw Error(std::move(complaint));
-    }
   }
 
   // Runs cells until none is left, or the program itself fails.
@@ -204,7 +171,7 @@ class Arena {
     say_once(
         fmt::format("seed {}: {}", cell.seed,
                     describe(hides_label_counts(experiment) ? without_labels(dealt->card) : dealt->card)));
-    return run_cell(cell, *dealt, environments_.at(experiment.device).json,
+    return run_cell(cell, *dealt, checks_.environment(experiment.device),
                     {.host = host_,
                      .options = options_,
                      .stop = stop_,
@@ -223,7 +190,7 @@ class Arena {
   std::optional<Crew> crew_;
   Progress progress_;
   SharedInputs inputs_;
-  std::map<std::string, Environment> environments_;  // by device
+  CellChecks checks_;
   std::mutex mutex_;
   std::set<std::string> said_;
   std::atomic<bool> ending_ = false;

@@ -16,10 +16,10 @@ namespace fedarena {
 inline constexpr std::int64_t kStateMemory = std::int64_t{256} << 20;
 
 struct RunOptions {
-  std::filesystem::path out;  ///< folder that gets the run directories, one a cell
-  int workers = 1;            ///< changes how long a run takes, never its result
-  int jobs = 1;               ///< cells that run at once, on the same workers; changes no result either
-  std::int64_t memory = 0;    ///< bytes for data and the cells that run at once; 0: most of what is free
+  std::filesystem::path out = {};  ///< folder that gets the run directories, one a cell
+  int workers = 1;                 ///< changes how long a run takes, never its result
+  int jobs = 1;                    ///< cells that run at once, on the same workers; changes no result either
+  std::int64_t memory = 0;         ///< bytes for data and the cells that run at once; 0: most of what is free
   /// Bytes of what a cell's clients remember that stay in memory; more lie in its run directory.
   std::int64_t state_memory = kStateMemory;
   bool resume = false;  ///< continue what is there: finished cells are kept, others go on

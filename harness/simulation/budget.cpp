@@ -90,6 +90,11 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
   check_budget(forecast);
 }
 
+void Simulation::check_next_round() {
+  if (round_ == 0) check_label_counts();
+  if (!opened(next_downlink()).centres.vary()) check_forecast(round_ + 1, cohort_of(round_ + 1));
+}
+
 void Simulation::check_budget(const Ledger& ledger) const {
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   const double budget = accounting(setup_.policy)->budget.number();

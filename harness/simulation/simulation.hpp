@@ -102,6 +102,8 @@ class Simulation {
   results::RoundRecord next_round();
   /// What the next round sends to each client, encoded.
   Bytes next_downlink();
+  /// Throws what the next round would begin with, before anybody trains: where its budget cannot pay for it.
+  void check_next_round();
   /// What the server would receive of that client in the next round, in whose cohort it then is: what an
   /// attack on an uplink starts from. Leaves no trace.
   SeenUplink next_uplink(std::int64_t client);

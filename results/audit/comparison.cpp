@@ -1,9 +1,13 @@
 #include "results/audit/comparison.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
+
+#include "fedarena/base/find.hpp"
 
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -22,6 +26,16 @@ bool are_close(double left, double right) {
 }
 
 std::string shown(std::optional<double> number) { return number ? exact_number(*number) : "none"; }
+
+// Texts in quotes, but for those that stand for a number.
+std::string shown(const Json& value) {
+  constexpr std::array<std::string_view, 5> kNumbers = {"nan", "inf", "-inf", "unproven", "absent"};
+  constexpr std::size_t kLongest = 500;
+  if (value.is_null()) return "none";
+  if (value.is_number_float()) return exact_number(value.get<double>());
+  const bool plain = value.is_string() && contains(kNumbers, value.get_ref<const std::string&>());
+  return plain ? value.get<std::string>() : json_text(value, -1).substr(0, kLongest);
+}
 
 std::string shown(const std::optional<Claim>& claim) {
   if (!claim) return "none";
@@ -66,6 +80,22 @@ void Comparison::close_among(double mean, const std::string& field, std::optiona
   const double rounding = kRounding * std::abs(mean);
   if (recorded && recomputed && std::abs(*recorded - *recomputed) <= rounding) recomputed = recorded;
   close(field, recorded, recomputed);
+}
+
+void Comparison::fields(const Json& recorded, const Json& recomputed, bool exact, const std::string& where) {
+  const Json absent = "absent";
+  Json names = recorded;
+  names.update(recomputed);
+  for (const auto& [name, unused] : names.items()) {
+    const Json left = recorded.value(name, absent), right = recomputed.value(name, absent);
+    if (left.is_object() && right.is_object()) {
+      fields(left, right, exact, fmt::format("{}{} ", where, name));
+      continue;
+    }
+    const bool numbers = !exact && left.is_number_float() && right.is_number_float();
+    result(numbers ? are_close(left.get<double>(), right.get<double>()) : left == right, where + name,
+           shown(left), shown(right));
+  }
 }
 
 void Comparison::claim(const std::string& field, const std::optional<Claim>& recorded,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "results/audit/verify.hpp"
+#include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
 
 namespace fedarena::results {
@@ -28,6 +29,9 @@ class Comparison {
                    std::optional<double> recomputed);
   void claim(const std::string& field, const std::optional<Claim>& recorded,
              const std::optional<Claim>& recomputed);
+  /// Every field of two objects, those that one of them lacks too: numbers to the last bit, or but for the
+  /// rounding of another processor. `where` precedes their names.
+  void fields(const Json& recorded, const Json& recomputed, bool exact, const std::string& where = {});
   /// Counts a value that was compared otherwise; with a text of what it should be, it is a difference.
   void result(bool equal, const std::string& field, const std::string& recorded,
               const std::string& recomputed);
@@ -48,7 +52,7 @@ void verify_clients(const class RunDirectory& run, const Summary& summary,
                     std::span<const RoundRecord> rounds, Verification& verification);
 
 /// Of a run that was attacked: what was measured of the attacks against the scores of single examples.
-void verify_attacks(const class RunDirectory& run, Verification& verification);
+void verify_attacks(const class RunDirectory& run, const Summary& summary, Verification& verification);
 
 /// Of a run with canaries: who was in against the seed, and what the summary says of the audit against the
 /// scores and the claim.

@@ -29,9 +29,9 @@ bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& p
     return any_event(Ledger::charged_of(segments), property);
   };
   if (among(ledger.population()) || among(ledger.as_if())) return true;
-  return charges_each_client(ledger.unit()) &&
-         std::any_of(ledger.clients().begin(), ledger.clients().end(),
-                     [&](const auto& client) { return among(client.second.segments); });
+  return charges_each_client(ledger.unit()) && std::ranges::any_of(ledger.clients(), [&](const auto& client) {
+           return among(client.second.segments);
+         });
 }
 
 // What is declared public, for the run or of an access, each once, in alphabetical order.
@@ -47,9 +47,8 @@ std::vector<std::string> public_data(const Ledger& ledger) {
 // The first access that nothing privatised among those that count, and its round.
 std::string first_exact_access(const Ledger& ledger, const std::string& algorithm) {
   const std::vector<ExactFinding> found = exact_findings(ledger);
-  const auto first = std::min_element(found.begin(), found.end(), [](const auto& left, const auto& right) {
-    return left.first_round < right.first_round;
-  });
+  const auto first = std::ranges::min_element(
+      found, [](const auto& left, const auto& right) { return left.first_round < right.first_round; });
   if (first == found.end()) return "";
   return fmt::format("{}: {} of {}, round {}", algorithm, first->access, who(*first), first->first_round);
 }

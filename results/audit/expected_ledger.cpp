@@ -12,6 +12,8 @@
 #include "fedarena/base/stream.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/text/text.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -25,6 +27,9 @@ constexpr std::array<std::string_view, 14> kReadMessages = {
     "ldp-fedavg", "fedsgd", "fedmeta", "per-fedavg", "fedlap", "fedlap-dp", "feddf",
     "feddm",      "fedgm",  "fedd3",   "dense",      "dsc",    "psg",       "sda-fl"};
 
+// Of these, whose server sends something else than one model.
+constexpr std::array<std::string_view, 8> kOtherDownlinks = {"ifca", "fedgm",      "fedd3",  "dsc",
+                                                             "psg",  "per-fedavg", "sda-fl", "ldp-fedavg"};
 // Whose first round makes synthetic examples, and trains nothing.
 constexpr std::string_view kPppfl = "pppfl";
 
@@ -39,8 +44,7 @@ std::int64_t times(std::int64_t left, std::int64_t right) {
 
 ExpectedLedger::ExpectedLedger(std::string_view toml, const std::string& file)
     : file_(file), settings_(resolved_settings(toml)) {
-  // What is written below the algorithm goes before what is written for all.
-  section_ = settings_.has("algorithms.privacy.policy") ? "algorithms.privacy." : "privacy.";
+  section_ = settings_.policy_section();
   policy_ = setting("policy", "none");
   algorithm_ = settings_.of("algorithms.name");
 }
@@ -50,13 +54,7 @@ double ExpectedLedger::number(const std::string& name, std::int64_t client) cons
   const std::string text = setting(name, "missing");
   std::optional<double> value = parse_number<double>(text);
   if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
-    std::vector<std::string_view> elements;
-    for (std::string_view rest = std::string_view(text).substr(1, text.size() - 2);;) {
-      const std::size_t comma = rest.find(", ");
-      elements.push_back(rest.substr(0, comma));
-      if (comma == std::string_view::npos) break;
-      rest.remove_prefix(comma + 2);
-    }
+    const auto elements = split_at_commas(std::string_view(text).substr(1, text.size() - 2));
     value = parse_number<double>(elements[static_cast<std::size_t>(client) % elements.size()]);
   }
   if (value) return *value;
@@ -277,6 +275,13 @@ bool ExpectedLedger::may_have_any_releases() const { return by_tensor() && !expe
 std::optional<std::int64_t> ExpectedLedger::numbers_released(std::int64_t parameters) const {
   const std::optional<std::int64_t> vectors = this->vectors();
   return vectors ? std::optional(times(parameters, *vectors)) : std::nullopt;
+}
+
+std::optional<std::int64_t> ExpectedLedger::bytes_sent_down(std::int64_t parameters) const {
+  constexpr std::int64_t kFrame = 32;  // of a message that is one vector
+  const std::optional<std::int64_t> vectors = this->vectors();
+  if (vectors != 1 || contains(kOtherDownlinks, algorithm_)) return std::nullopt;
+  return times(parameters, settings_.of("experiment.dtype") == "float64" ? 8 : 4) + kFrame;
 }
 
 bool ExpectedLedger::may_have_centres() const {

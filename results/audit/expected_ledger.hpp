@@ -103,6 +103,9 @@ class ExpectedLedger {
   /// How many numbers the releases of one message have together, for a model of so many parameters; none of
   /// such an algorithm.
   std::optional<std::int64_t> numbers_released(std::int64_t parameters) const;
+  /// How many bytes the server sends to each client in a round, where that is a model of so many parameters
+  /// and nothing else; none of other algorithms.
+  std::optional<std::int64_t> bytes_sent_down(std::int64_t parameters) const;
   /// Whether messages may be clipped around several centres. Their spread, which is of the run's models, then
   /// takes from what of_messages() says.
   bool may_have_centres() const;

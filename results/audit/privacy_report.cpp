@@ -42,7 +42,7 @@ double cost(const Access& kind, double order, RdpAccountant& accountant) {
   const auto count = static_cast<double>(kind.count);
   if (std::isinf(order)) return count * pure_epsilon(kind.event);
   const std::vector<double>& orders = accountant.orders();
-  const auto at = std::find(orders.begin(), orders.end(), order == 0 ? kSomeOrder : order);
+  const auto at = std::ranges::find(orders, order == 0 ? kSomeOrder : order);
   if (at == orders.end()) return kNoPart;
   return count * accountant.curve(kind.event)[static_cast<std::size_t>(at - orders.begin())];
 }
@@ -86,7 +86,7 @@ std::vector<ClientGroup> groups_of_clients(const Ledger& ledger) {
 void set_examples(ClientGroup& group, const Ledger& ledger) {
   group.examples_least = std::numeric_limits<std::int64_t>::max();
   for (const auto& [client, record] : ledger.clients()) {
-    if (!group.clients.empty() && !std::binary_search(group.clients.begin(), group.clients.end(), client)) {
+    if (!group.clients.empty() && !std::ranges::binary_search(group.clients, client)) {
       continue;
     }
     group.examples_least = std::min(group.examples_least, record.examples);

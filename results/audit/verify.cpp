@@ -21,52 +21,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the rounds of a run add up to.
-struct Totals {
-  std::int64_t uplink_bytes = 0, downlink_bytes = 0, client_rounds = 0;
-  double seconds = 0;
-  std::optional<double> loss, accuracy;  // of the last round
-};
-
-Totals totals_of(std::span<const RoundRecord> rounds) {
-  Totals totals;
-  for (const RoundRecord& round : rounds) {
-    totals.uplink_bytes += round.uplink_bytes;
-    totals.downlink_bytes += round.downlink_bytes;
-    totals.client_rounds += round.clients;
-    totals.seconds += round.train_seconds + round.evaluation_seconds;
-    totals.loss = round.test_loss;
-    totals.accuracy = round.test_accuracy;
-  }
-  return totals;
-}
-
 double per_client_round(std::int64_t bytes, std::int64_t client_rounds) {
   return client_rounds == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(client_rounds);
 }
 
-void verify_totals(const Summary& summary, const Totals& totals, Comparison& compare) {
-  compare.integer("uplink_bytes", summary.uplink_bytes, totals.uplink_bytes);
-  compare.integer("downlink_bytes", summary.downlink_bytes, totals.downlink_bytes);
-  compare.number("uplink_bytes_per_client_round", summary.uplink_bytes_per_client_round,
-                 per_client_round(totals.uplink_bytes, totals.client_rounds));
-  compare.number("downlink_bytes_per_client_round", summary.downlink_bytes_per_client_round,
-                 per_client_round(totals.downlink_bytes, totals.client_rounds));
-  compare.number("seconds", summary.seconds, totals.seconds);
-  compare.number("final_test_loss", summary.final_test_loss, totals.loss);
-  compare.number("final_test_accuracy", summary.final_test_accuracy, totals.accuracy);
-}
-
-void verify_costs(const Summary& summary, std::span<const RoundRecord> rounds, Comparison& compare) {
-  if (summary.state != kFinished) return;
-  std::int64_t examples = 0;
-  for (const RoundRecord& round : rounds) examples += round.examples;
-  compare.integer("examples", summary.examples, examples);
-  const Cost total = total_cost(rounds);
-  compare.integer("gradients", summary.cost.gradients, total.gradients);
-  compare.integer("operations", summary.cost.operations, total.operations);
-  compare.result(summary.cost.at_least == total.at_least, "operations_at_least",
-                 summary.cost.at_least ? "true" : "absent", total.at_least ? "true" : "absent");
+// The summary of a finished run with what its rounds add up to.
+Summary with_totals(Summary summary, std::span<const RoundRecord> rounds) {
+  summary.uplink_bytes = summary.downlink_bytes = summary.examples = 0;
+  summary.seconds = 0;
+  std::int64_t client_rounds = 0;
+  for (const RoundRecord& round : rounds) {
+    summary.uplink_bytes += round.uplink_bytes;
+    summary.downlink_bytes += round.downlink_bytes;
+    summary.examples += round.examples;
+    summary.seconds += round.train_seconds + round.evaluation_seconds;
+    client_rounds += round.clients;
+  }
+  summary.uplink_bytes_per_client_round = per_client_round(summary.uplink_bytes, client_rounds);
+  summary.downlink_bytes_per_client_round = per_client_round(summary.downlink_bytes, client_rounds);
+  summary.final_test_loss = rounds.empty() ? std::nullopt : rounds.back().test_loss;
+  summary.final_test_accuracy = rounds.empty() ? std::nullopt : rounds.back().test_accuracy;
+  summary.cost = total_cost(rounds);
+  return summary;
 }
 
 // Accuracy without loss, evaluations at rounds that were not planned, and cohorts larger than the federation.
@@ -82,6 +58,9 @@ void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, 
     compare.result(round.test_loss.has_value() == due || (may_be_last && round.test_loss),
                    field + " test_loss", round.test_loss ? "a number" : "null", due ? "a number" : "null");
     compare.result(!round.test_accuracy || round.test_loss, field + " test_accuracy", "a number", "null");
+    if (!round.choices.empty() && round.choices.back().client >= summary.clients)
+      compare.result(false, field + " choices", fmt::format("of client {}", round.choices.back().client),
+                     fmt::format("of clients below {}", summary.clients));
     compare.result(round.clients <= summary.clients, field + " clients", std::to_string(round.clients),
                    fmt::format("at most {}", summary.clients));
   }
@@ -94,6 +73,7 @@ class Settings {
         compare_(verification, run.path() / kExperimentFile) {}
 
   std::string of(const std::string& key) const { return settings_.of(key, "missing"); }
+  std::string policy_section() const { return settings_.policy_section(); }
   void text(const std::string& key, const std::string& expected) { compare_.text(key, of(key), expected); }
   void number(const std::string& key, double expected) {
     const std::string text = of(key);
@@ -149,9 +129,7 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
   if (summary.tuning) {
     for (const auto& [path, value] : summary.tuning->chosen) experiment.chosen(path, summary.label, value);
   }
-  // What is written below the algorithm goes before what is written for all.
-  const std::string section =
-      experiment.of("algorithms.privacy.policy") != "missing" ? "algorithms.privacy." : "privacy.";
+  const std::string section = experiment.policy_section();
   experiment.text(section + "policy", summary.policy);
   if (!summary.privacy) return;
   for (const auto& [name, value] : summary.policy_settings) experiment.text(section + name, unquoted(value));
@@ -190,14 +168,12 @@ Verification verify_run(const fs::path& path) {
   } else {
     compare.integer("rounds_done", summary.rounds_done, recorded);
   }
-  if (summary.state == kFinished) {
-    verify_totals(summary, totals_of(rounds), compare);
-    verify_costs(summary, rounds, compare);
-  }
+  if (summary.state == kFinished)
+    compare.fields(to_json(summary), to_json(with_totals(summary, rounds)), true);
   verify_clients(run, summary, rounds, verification);
   verify_partition(run, summary, verification);
   verify_settings(run, summary, rounds, verification);
-  verify_attacks(run, verification);
+  verify_attacks(run, summary, verification);
   Settings experiment(run, verification);
   verify_experiment(summary, experiment);
   const std::int64_t every = parse_number<std::int64_t>(experiment.of("evaluation.every")).value_or(1);

@@ -1,4 +1,5 @@
 // What audits and attacks say that a run leaks, computed again from their scores.
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,8 +16,6 @@ namespace fedarena::results {
 namespace {
 
 constexpr const char* kAbsent = "missing";
-
-std::string truth(bool value) { return value ? "true" : "false"; }
 
 // Each is in with probability 1/2, by the stream of the seed.
 std::vector<bool> membership(std::int64_t seed, std::size_t canaries) {
@@ -51,42 +50,31 @@ void verify_audit(const RunDirectory& run, const Summary& summary, Verification&
   compare.text("kind", scores.kind, of("audit.kind"));
   compare.text("canaries", std::to_string(scores.scores.size()), of("audit.canaries"));
   compare.text("guesses", std::to_string(scores.guesses), of("audit.guesses"));
-  compare.text("control", truth(scores.control), truth(of("audit.noise") == "off"));
+  compare.boolean("control", scores.control, of("audit.noise") == "off");
   compare_membership(scores, summary.seed, compare);
   const CanaryAudit again = audit_of(scores, *summary.privacy);
-  compare_summary.text("audit.kind", summary.audit->kind, again.kind);
-  compare_summary.integer("audit.canaries", summary.audit->canaries, again.canaries);
-  compare_summary.integer("audit.guesses", summary.audit->guesses, again.guesses);
-  compare_summary.integer("audit.right", summary.audit->right, again.right);
-  compare_summary.close("audit.epsilon_at_least", summary.audit->lower_bound, again.lower_bound);
-  compare_summary.close("audit.p_value", summary.audit->p_value, again.p_value);
-  compare_summary.text("audit.control", truth(summary.audit->control), truth(again.control));
+  Summary expected = summary;
+  expected.audit = again;
+  compare_summary.fields(to_json(summary), to_json(expected), false);
   if (contradicts(again, *summary.privacy))
     verification.notes.push_back(contradiction_text(again, *summary.privacy));
 }
 
-void verify_attacks(const RunDirectory& run, Verification& verification) {
+void verify_attacks(const RunDirectory& run, const Summary& summary, Verification& verification) {
   const std::optional<MembershipAttacks> attacks = read_attacks(run.path());
   if (!attacks) return;
   Comparison compare(verification, run.path() / kAttackFile);
+  compare.integer("seed", static_cast<std::int64_t>(attacks->seed), summary.seed);
+  const std::int64_t client =
+      std::ranges::max_element(attacks->member_examples, {}, &ScoredExample::client)->client;
+  compare.result(client < summary.clients, "clients", std::to_string(client),
+                 fmt::format("below {}", summary.clients));
   for (const MembershipAttack& recorded : attacks->attacks) {
     MembershipAttack again = recorded;
     const bool measured = measure(again, *attacks);
     compare.result(measured, recorded.score + " scores", "nan", "numbers");
     if (!measured) continue;
-    const auto number = [&](const char* name, double was, double is) {
-      compare.number(fmt::format("{} {}", recorded.score, name), was, is);
-    };
-    const Separation &was = recorded.separation, &is = again.separation;
-    number("auc", was.auc, is.auc);
-    number("auc_low", was.auc_interval.low, is.auc_interval.low);
-    number("auc_high", was.auc_interval.high, is.auc_interval.high);
-    number("tpr_at_1_percent", was.tpr_at_1_percent, is.tpr_at_1_percent);
-    number("tpr_at_01_percent", was.tpr_at_01_percent, is.tpr_at_01_percent);
-    number("advantage", was.advantage, is.advantage);
-    compare.result(recorded.clients == again.clients, recorded.score + " clients",
-                   fmt::format("{} clients", recorded.clients.size()),
-                   fmt::format("{} clients with other numbers", again.clients.size()));
+    compare.fields(measures_json(recorded), measures_json(again), true, recorded.score + " ");
   }
 }
 

@@ -1,35 +1,23 @@
 // What a run says of its clients, against its rounds and the scores of each client; and the card of its
 // partition, against its summary, itself and the ledger.
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
+#include "results/audit/compare_accesses.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/ledger_findings.hpp"
 #include "results/record/partition_file.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
-
-void compare_metrics(const ClientMetrics& recorded, const ClientMetrics& recomputed, const std::string& where,
-                     Comparison& compare) {
-  compare.integer(where + "clients_tested", recorded.tested, recomputed.tested);
-  compare.number(where + "client_accuracy_mean", recorded.accuracy_mean, recomputed.accuracy_mean);
-  compare.number(where + "client_accuracy_worst", recorded.accuracy_worst, recomputed.accuracy_worst);
-  compare.number(where + "client_accuracy_std", recorded.accuracy_std, recomputed.accuracy_std);
-  compare.number(where + "client_macro_f1_mean", recorded.macro_f1_mean, recomputed.macro_f1_mean);
-}
-
-void compare_errors(const ClientErrors& recorded, const ClientErrors& recomputed, const std::string& where,
-                    Comparison& compare) {
-  compare.integer(where + "clients_tested", recorded.tested, recomputed.tested);
-  compare.number(where + "client_rmse_mean", recorded.rmse_mean, recomputed.rmse_mean);
-  compare.number(where + "client_rmse_worst", recorded.rmse_worst, recomputed.rmse_worst);
-  compare.number(where + "client_rmse_std", recorded.rmse_std, recomputed.rmse_std);
-}
 
 // Rounds after which clients were tested.
 using Tested = std::vector<const RoundRecord*>;
@@ -53,22 +41,38 @@ void verify_summary(const Summary& summary, const Tested& tested, Comparison& co
       tested.empty() ? "absent" : kind_of(tested.back()->per_client, tested.back()->client_errors);
   compare.result(recorded == last, "clients_tested", recorded, last);
   if (recorded != last || tested.empty()) return;
-  const bool personal = tested.back()->personal;
-  if (summary.personal || personal) compare.boolean("personal", summary.personal, personal);
-  if (summary.client_errors) {
-    compare_errors(*summary.client_errors, *tested.back()->client_errors, "", compare);
-    return;
-  }
-  compare_metrics(*summary.per_client, *tested.back()->per_client, "", compare);
+  const RoundRecord& round = *tested.back();
+  Summary again = summary;
+  again.personal = round.personal;
+  again.client_errors = round.client_errors;
+  again.per_client = round.per_client;
   std::vector<EvaluatedRound> evaluated;
-  for (const RoundRecord* round : tested) {
-    if (round->per_client) evaluated.push_back({round->round, *round->per_client});
+  for (const RoundRecord* one : tested) {
+    if (one->per_client) evaluated.push_back({one->round, *one->per_client});
   }
-  const BestOverRounds best = best_over_rounds(evaluated);
-  compare.number("best_client_accuracy_mean", summary.best_round->accuracy_mean, best.accuracy_mean);
-  compare.integer("best_client_accuracy_round", summary.best_round->accuracy_round, best.accuracy_round);
-  compare.number("best_client_macro_f1_mean", summary.best_round->macro_f1_mean, best.macro_f1_mean);
-  compare.integer("best_client_macro_f1_round", summary.best_round->macro_f1_round, best.macro_f1_round);
+  if (round.per_client) again.best_round = best_over_rounds(evaluated);
+  compare.fields(to_json(summary), to_json(again), true);
+}
+
+// Each client has the same test examples after every round, and none is above what is worst for all.
+void compare_possible(const Tested& tested, const Comparison& compare) {
+  constexpr double kRounding = 1e-9;
+  Kinds kinds(compare);
+  const auto count = [](const RoundRecord& round) {
+    return round.per_client ? round.per_client->tested : round.client_errors->tested;
+  };
+  for (const RoundRecord* round : tested) {
+    const std::string whose = fmt::format(" of round {}", round->round);
+    kinds.result(count(*round) == count(*tested.back()), "clients_tested", whose,
+                 std::to_string(count(*round)),
+                 fmt::format("{}, as after the last test", count(*tested.back())));
+    if (!round->per_client) continue;
+    const ClientMetrics& metrics = *round->per_client;
+    kinds.result(metrics.accuracy_worst <= metrics.accuracy_mean + kRounding, "client_accuracy_worst", whose,
+                 exact_number(metrics.accuracy_worst),
+                 fmt::format("at most the mean {}", exact_number(metrics.accuracy_mean)));
+  }
+  kinds.conclude();
 }
 
 // The scores of single clients give their round's means, spread and worst, to the last bit: they are summed
@@ -79,17 +83,25 @@ void verify_scores(const ClientScores& scores, const Summary& summary, const Rou
   compare_scores.result(scores.clients.back().client < summary.clients, "client",
                         fmt::format("{}", scores.clients.back().client),
                         fmt::format("below {}, the number of clients", summary.clients));
+  for (const ClientScore& score : scores.clients) {
+    const auto examples = static_cast<double>(score.test_examples);
+    if (std::round(score.accuracy * examples) / examples != score.accuracy)
+      compare_scores.result(false, fmt::format("accuracy of client {}", score.client),
+                            exact_number(score.accuracy),
+                            fmt::format("a part of {}", counted(score.test_examples, "example")));
+  }
   const bool errors = scores.clients.front().rmse.has_value();
   if (errors != round.client_errors.has_value()) {
     return compare_scores.result(false, "clients", errors ? "errors" : "accuracies",
                                  errors ? "accuracies" : "errors");
   }
-  Comparison compare(verification, folder / kRoundsFile);
-  const std::string where = fmt::format("round {} ", round.round);
+  RoundRecord again = round;
   if (errors)
-    compare_errors(*round.client_errors, client_errors(scores.clients), where, compare);
+    again.client_errors = client_errors(scores.clients);
   else
-    compare_metrics(*round.per_client, client_metrics(scores.clients), where, compare);
+    again.per_client = client_metrics(scores.clients);
+  Comparison(verification, folder / kRoundsFile)
+      .fields(to_json(round), to_json(again), true, fmt::format("round {} ", round.round));
 }
 
 // Sums of any whole numbers, which an edited file may hold: unsigned ones wrap, signed ones must not.
@@ -125,6 +137,7 @@ void verify_clients(const RunDirectory& run, const Summary& summary, std::span<c
   const bool finished = summary.state == kFinished;
   Comparison compare(verification, run.path() / kSummaryFile);
   if (finished) verify_summary(summary, tested, compare);
+  compare_possible(tested, Comparison(verification, run.path() / kRoundsFile));
   const std::optional<ClientScores> scores = run.client_scores();
   if (!scores) {
     if (!tested.empty()) {

@@ -173,6 +173,19 @@ void compare_draws(const std::vector<Draws>& draws, std::span<const RoundRecord>
   }
 }
 
+// What every client was sent, which tells how large the model is.
+void compare_downlinks(std::span<const RoundRecord> rounds, std::optional<std::int64_t> bytes, Kinds& kinds) {
+  for (const RoundRecord& round : rounds) {
+    if (!bytes) return;
+    const std::string due = fmt::format("{} to each of {} clients", *bytes, round.clients);
+    const bool fits = round.clients == 0 ? round.downlink_bytes == 0
+                                         : round.downlink_bytes % round.clients == 0 &&
+                                               round.downlink_bytes / round.clients == *bytes;
+    kinds.result(fits, "downlink_bytes", fmt::format(" of round {}", round.round),
+                 std::to_string(round.downlink_bytes), due);
+  }
+}
+
 // The last round that a ledger must hold, as far as cohorts are computed: a run that data ended is charged
 // for all rounds that were planned, and a ledger is written before its round.
 std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, std::int64_t recorded,
@@ -297,6 +310,9 @@ Verification verify_ledger(const std::filesystem::path& path) {
       // The scores of those that are held out stand nowhere one by one.
       static const std::optional<std::set<std::int64_t>> kUnknown;
       compare_kept(client, record.kept, personal, is_held_out ? kUnknown : tested, kinds);
+      if (tested && tested->contains(client))
+        kinds.result(!is_held_out && record.examples > 0, "scores", client_text(client),
+                     fmt::format("in {}", kClientsFile), "nowhere, as it holds no example or never trains");
     }
     if (ledger.unit() == Unit::kLocal) {
       compare_messages(client, record, expected, summary.parameters, kinds);
@@ -316,6 +332,9 @@ Verification verify_ledger(const std::filesystem::path& path) {
       std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.per_client.has_value(); });
   if (tells_accuracies) compare_label_counts(ledger, expected, kinds);
   kinds.conclude();
+  Kinds of_rounds(Comparison(verification, path / kRoundsFile));
+  compare_downlinks(rounds, expected.bytes_sent_down(summary.parameters), of_rounds);
+  of_rounds.conclude();
   if (ledger.unit() == Unit::kLocal && expected.may_have_any_releases())
     verification.notes.emplace_back(
         "has a model that this program does not bring along, so that the tensors of a message are not "

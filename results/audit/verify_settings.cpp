@@ -16,6 +16,7 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "harness/digest/sha256.hpp"
 #include "results/audit/compare_accesses.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
@@ -24,6 +25,7 @@
 #include "results/record/run_directory.hpp"
 #include "results/record/run_setup.hpp"
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -129,7 +131,8 @@ void compare_lists(std::string_view toml, const Summary& summary, const Resolved
                                                         "orders", "conversion", "assume"};
   compare_listed(settings_of_section(toml, "algorithms"), kNames, summary.algorithm_parameters,
                  "algorithm_parameters", compare);
-  const std::string section = settings.has("algorithms.privacy.policy") ? "algorithms.privacy" : "privacy";
+  std::string section = settings.policy_section();
+  section.pop_back();
   compare_listed(settings_of_section(toml, section), kClaimed, summary.policy_settings, "policy_settings",
                  compare);
   if (!summary.privacy) return;
@@ -138,6 +141,42 @@ void compare_lists(std::string_view toml, const Summary& summary, const Resolved
   };
   compare.boolean("per_client", summary.privacy->per_client,
                   is_list("noise_multiplier") || is_list("budget"));
+}
+
+// Settings that are one of a few words. Those of algorithms are declared by plugins, which nobody asks here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords = {
+    {{"experiment.device", "cpu, cuda"},
+     {"experiment.dtype", "float32, float64"},
+     {"evaluation.per_client", "true, false"},
+     {"audit.kind", "gradient, mislabelled, client"},
+     {"audit.noise", "on, off"},
+     {"sampling", "poisson, without-replacement"},
+     {"noise_source", "stream, system"},
+     {"mechanism", "gaussian, laplace, laplace-relative"},
+     {"policy", "none, record, client, local, label"},
+     {"orders", "default, opacus"},
+     {"conversion", "balle, classic"},
+     {"assume", "nothing, poisson"}}};
+
+// That settings are what the program could have read: those words, and no number below 0, which none may be
+// but an algorithm's own.
+void compare_domains(const ResolvedSettings& settings, const Comparison& compare) {
+  constexpr std::string_view kPolicy = "privacy.";
+  Kinds kinds(compare);
+  for (const auto& [key, text] : settings.texts) {
+    const std::size_t policy = key.find(kPolicy);
+    const bool of_algorithm = key.starts_with("algorithms.") && policy == std::string::npos;
+    const std::string name = policy == std::string::npos ? key : key.substr(policy + kPolicy.size());
+    const auto* words = find_named(kWords, name, &std::pair<std::string_view, std::string_view>::first);
+    if (words != nullptr) {
+      const bool known =
+          fmt::format(", {},", words->second).find(fmt::format(" {},", text)) != std::string::npos;
+      kinds.result(known, key, "", text, "one of " + std::string(words->second));
+    }
+    const std::optional<double> number = parse_number<double>(text);
+    if (number && !of_algorithm) kinds.result(*number >= 0, key, "", text, "a number from 0");
+  }
+  kinds.conclude();
 }
 
 // Whether a partition leaves no example out, before shares are cut.
@@ -197,12 +236,12 @@ void compare_sizes(const std::vector<std::int64_t>& sizes, const ResolvedSetting
   compare_total(sizes, *examples, kept, deals_all(settings), compare);
 }
 
+// Of a list in brackets.
 std::vector<std::int64_t> numbers_in(std::string_view list) {
   std::vector<std::int64_t> numbers;
-  for (list.remove_prefix(std::min<std::size_t>(1, list.size())); !list.empty();) {
-    const std::size_t end = std::min(list.find_first_of(",]"), list.size());
-    if (const auto number = parse_number<std::int64_t>(list.substr(0, end))) numbers.push_back(*number);
-    list.remove_prefix(std::min(list.find_first_not_of(", ]", end), list.size()));
+  if (list.size() < 2) return numbers;
+  for (const std::string_view part : split_at_commas(list.substr(1, list.size() - 2))) {
+    if (const auto number = parse_number<std::int64_t>(part)) numbers.push_back(*number);
   }
   return numbers;
 }
@@ -293,6 +332,43 @@ void compare_end(const Summary& summary, std::span<const RoundRecord> rounds,
   if (stop.round() > 0) compare.integer("rounds_done", summary.rounds_done, stop.round());
 }
 
+// How many classes there are; none where nobody here knows.
+std::optional<std::int64_t> classes_of(const std::optional<RecordedPartition>& card,
+                                       const ResolvedSettings& settings) {
+  if (card && !card->class_counts.empty()) return std::ssize(card->class_counts.front());
+  return expected_classes(settings);
+}
+
+// Whether rounds tell an accuracy of each class where they tell one of all, which is among these: a mean.
+void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int64_t> classes,
+                     const Comparison& compare) {
+  constexpr double kRounding = 1e-9;
+  const bool any =
+      std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.classes.has_value(); });
+  Kinds kinds(compare);
+  for (const RoundRecord& round : rounds) {
+    const std::string whose = fmt::format(" of round {}", round.round);
+    const bool due = any && round.test_accuracy.has_value();
+    kinds.result(round.classes.has_value() == due, "class_accuracy", whose,
+                 round.classes ? "a list" : "absent", due ? "a list" : "absent");
+    if (!round.classes || !due) continue;
+    const std::vector<std::optional<double>>& accuracies = round.classes->accuracy;
+    if (!classes) classes = std::ssize(accuracies);  // all rounds alike
+    kinds.result(std::ssize(accuracies) == *classes, "class_accuracy", whose,
+                 counted(accuracies.size(), "class", "classes"), std::to_string(*classes));
+    double least = 1, most = 0;
+    for (const std::optional<double>& accuracy : accuracies) {
+      least = std::min(least, accuracy.value_or(1));
+      most = std::max(most, accuracy.value_or(0));
+    }
+    kinds.result(
+        least - kRounding <= *round.test_accuracy && *round.test_accuracy <= most + kRounding,
+        "test_accuracy", whose, exact_number(*round.test_accuracy),
+        fmt::format("from {} to {}, as that of the classes", exact_number(least), exact_number(most)));
+  }
+  kinds.conclude();
+}
+
 // Whether rounds that were evaluated tell of validation and of clients what the experiment asks for.
 void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& settings,
                    Comparison& compare) {
@@ -311,6 +387,25 @@ void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& 
   }
 }
 
+// Where the run was at home: its device, and counts and digests that some machine could have had.
+void compare_environment(const Json& environment, const Summary& summary, const ResolvedSettings& settings,
+                         Comparison compare) {
+  if (settings.has("experiment.device"))
+    compare.text("device", unquoted(json_text(environment.value("device", Json(kMissing)), -1)),
+                 settings.of("experiment.device"));
+  for (const char* count : {"cores", "workers", "sdk_abi"}) {
+    const Json number = environment.value(count, Json(1));
+    compare.result(number.is_number_integer() && number >= 1, count, json_text(number, -1),
+                   "a number from 1");
+  }
+  for (const Json& digest : {environment.value("program_sha256", Json()),
+                             plugin_of(environment, summary.algorithm).value("sha256", Json())}) {
+    if (!digest.is_null())
+      compare.result(digest.is_string() && is_sha256(digest.get<std::string>()), "sha256",
+                     json_text(digest, -1), "64 hexadecimal digits");
+  }
+}
+
 }  // namespace
 
 void verify_settings(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
@@ -325,10 +420,13 @@ void verify_settings(const RunDirectory& run, const Summary& summary, std::span<
     compare.text("partition_id", summary.partition_id, written.partition_id(summary.seed));
   compare.text("model", summary.model, written.model());
   compare_lists(toml, summary, settings, compare);
+  compare_domains(settings, Comparison(verification, run.path() / kExperimentFile));
   if (summary.state == kFinished) compare_end(summary, rounds, settings, compare);
   Comparison compare_rounds(verification, run.path() / kRoundsFile);
   compare_tests(rounds, settings, compare_rounds);
-  if (const std::optional<RecordedPartition> card = read_partition(run)) {
+  const std::optional<RecordedPartition> card = read_partition(run);
+  compare_classes(rounds, classes_of(card, settings), compare_rounds);
+  if (card) {
     Comparison compare_partition(verification, run.path() / kPartitionFile);
     compare_card(*card, settings, compare_partition);
   } else if (run.has(kLedgerFile)) {
@@ -338,13 +436,9 @@ void verify_settings(const RunDirectory& run, const Summary& summary, std::span<
     Comparison compare_ledger(verification, run.path() / kLedgerFile);
     compare_sizes(sizes, settings, compare_ledger);
   }
-  if (settings.has("experiment.device") && run.has(kEnvironmentFile)) {
-    const Json environment = read_environment(run.path());
-    const auto device = environment.find("device");
-    const bool named = device != environment.end() && device->is_string();
-    Comparison(verification, run.path() / kEnvironmentFile)
-        .text("device", named ? device->get<std::string>() : kMissing, settings.of("experiment.device"));
-  }
+  if (run.has(kEnvironmentFile))
+    compare_environment(read_environment(run.path()), summary, settings,
+                        Comparison(verification, run.path() / kEnvironmentFile));
 }
 
 }  // namespace fedarena::results

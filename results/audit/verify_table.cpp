@@ -177,10 +177,17 @@ Verification verify_common_data(std::span<const FoundRun> runs) {
     const Summary& summary = *run.summary;
     const auto [known, is_first] = first.try_emplace({summary.experiment, summary.dataset}, &run);
     if (is_first) continue;
-    const std::string& hash = known->second->summary->data_hash;
+    const FoundRun& before = *known->second;
+    const Summary& other = *before.summary;
     Comparison compare(verification, run.path / kSummaryFile);
-    compare.result(summary.data_hash == hash, "data_hash", summary.data_hash,
-                   fmt::format("{}, as {} has it", hash, known->second->path.string()));
+    const auto same = [&](const char* field, const std::string& text, const std::string& known_text) {
+      compare.result(text == known_text, field, text,
+                     fmt::format("{}, as {} has it", known_text, before.path.string()));
+    };
+    same("data_hash", summary.data_hash, other.data_hash);
+    same("dataset_note", summary.dataset_note, other.dataset_note);
+    if (summary.model == other.model)
+      same("parameters", std::to_string(summary.parameters), std::to_string(other.parameters));
   }
   return verification;
 }

@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "accounting/json_text.hpp"
+#include "fedarena/base/find.hpp"
+
 #include "results/bundle/bundle.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
@@ -26,22 +27,16 @@ constexpr std::array<const char*, 9> kFields = {
 // Enough of a digest for an eye.
 constexpr std::size_t kShownDigits = 12;
 
-std::string shown(const Json* value, std::string_view field) {
-  if (value == nullptr) return "not recorded";
-  const std::string text = one_line(value->is_string() ? value->get<std::string>() : json_text(*value, -1));
+std::string shown(const Json& value, std::string_view field) {
+  if (value.is_null()) return "not recorded";
+  const std::string text = one_line(value.is_string() ? value.get<std::string>() : json_text(value, -1));
   return field.ends_with("sha256") ? text.substr(0, kShownDigits) : text;
-}
-
-const Json* member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? nullptr : &*found;
 }
 
 void compare(const Json& recorded, const Json& replayed, const char* field, const std::string& name,
              std::vector<std::string>& differences) {
-  const Json* left = member(recorded, field);
-  const Json* right = member(replayed, field);
-  if (left != nullptr && right != nullptr && *left == *right) return;
+  const Json left = recorded.value(field, Json()), right = replayed.value(field, Json());
+  if (!left.is_null() && left == right) return;
   differences.push_back(fmt::format("{} {}, now {}", name, shown(left, field), shown(right, field)));
 }
 
@@ -54,20 +49,16 @@ constexpr std::array<std::string_view, 5> kNoResult = {"seconds", "train_seconds
                                                        "sweep", "tuning"};
 
 std::string value_text(const Json& object, const std::string& field) {
-  const auto found = object.find(field);
-  return found == object.end() ? kMissing : json_text(*found, -1);
+  return object.contains(field) ? json_text(object.at(field), -1) : kMissing;
 }
 
 // JSON writes a double with as many digits as tell it from all others, so equal texts are equal bits.
 void compare(const Json& recorded, const Json& replayed, const RecordDifference& place,
              std::vector<RecordDifference>& differences) {
-  std::vector<std::string> fields;
-  for (const auto& [name, value] : recorded.items()) fields.push_back(name);
-  for (const auto& [name, value] : replayed.items()) {
-    if (!recorded.contains(name)) fields.push_back(name);
-  }
-  for (const std::string& field : fields) {
-    if (std::find(kNoResult.begin(), kNoResult.end(), field) != kNoResult.end()) continue;
+  Json fields = recorded;
+  fields.update(replayed);
+  for (const auto& [field, unused] : fields.items()) {
+    if (contains(kNoResult, field)) continue;
     RecordDifference difference = place;
     difference.field = field;
     difference.recorded = value_text(recorded, field);
@@ -81,7 +72,7 @@ void compare_rounds(const fs::path& recorded, const fs::path& replayed,
   const std::vector<RoundRecord> left = RunDirectory::open(recorded).rounds();
   const std::vector<RoundRecord> right = RunDirectory::open(replayed).rounds();
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-    compare(parse_json<Json>(to_json_line(left[i])), parse_json<Json>(to_json_line(right[i])),
+    compare(to_json(left[i]), to_json(right[i]),
             {.file = kRoundsFile, .round = left[i].round, .field = {}, .recorded = {}, .replayed = {}},
             differences);
   }
@@ -114,8 +105,8 @@ std::vector<std::string> build_differences(const std::filesystem::path& recorded
     compare(plugin_of(left, algorithm), plugin_of(right, algorithm), field,
             fmt::format("{} of the plugin of {}", field, algorithm), differences);
   }
-  if (const Json* further = member(left, "builds"); further != nullptr && !further->empty())
-    differences.push_back(fmt::format("builds that took part {}, now 1", 1 + further->size()));
+  if (const Json further = left.value("builds", Json()); !further.empty())
+    differences.push_back(fmt::format("builds that took part {}, now 1", 1 + further.size()));
   return differences;
 }
 
@@ -131,8 +122,8 @@ std::vector<RecordDifference> record_differences(const fs::path& recorded, const
     const std::string left = content_of(recorded / file);
     const std::string right = content_of(replayed / file);
     if (file == kSummaryFile) {
-      compare(parse_json<Json>(to_json_text(parse_summary(left, (recorded / file).string()))),
-              parse_json<Json>(to_json_text(parse_summary(right, (replayed / file).string()))),
+      compare(to_json(parse_summary(left, (recorded / file).string())),
+              to_json(parse_summary(right, (replayed / file).string())),
               {.file = file, .field = {}, .recorded = {}, .replayed = {}}, differences);
     } else if (left != right) {
       differences.push_back(

@@ -28,9 +28,8 @@ std::string shared_privacy(std::span<const RowRuns> rows) {
     if (claim.has_value() != worst.has_value()) return {};
     if (!claim) continue;
     const std::vector<RowDifference> differences = row_differences(rows.front(), row);
-    const bool differ = std::any_of(differences.begin(), differences.end(), [](const RowDifference& found) {
-      return found.across == kAcrossEpsilon;
-    });
+    const bool differ = std::ranges::any_of(
+        differences, [](const RowDifference& found) { return found.across == kAcrossEpsilon; });
     if (differ || claim->unit != worst->unit || claim->adjacency != worst->adjacency ||
         claim->settings != worst->settings)
       return {};

@@ -144,7 +144,7 @@ Pair make_pair(const Match& match, Numbers& numbers, bool across_grid) {
   for (const FoundRun* run : match.right->runs) {
     if (match.left->of_seed(run->summary->seed) == nullptr) pair.unpaired.push_back(run->summary->seed);
   }
-  std::sort(pair.unpaired.begin(), pair.unpaired.end());
+  std::ranges::sort(pair.unpaired);
   pair.no_statement = divergence(match, pair);
   if (!pair.no_statement.empty()) return pair;
   if (pair.seeds.size() < kLeastSeeds) pair.no_statement = too_few(pair.seeds.size());

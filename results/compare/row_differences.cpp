@@ -117,7 +117,7 @@ Differences first_of_each_kind(const Differences& all) {
   Differences first;
   for (const RowDifference& difference : all) {
     const auto same_kind = [&](const RowDifference& known) { return known.across == difference.across; };
-    if (std::none_of(first.begin(), first.end(), same_kind)) first.push_back(difference);
+    if (std::ranges::none_of(first, same_kind)) first.push_back(difference);
   }
   return first;
 }

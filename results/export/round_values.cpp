@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/measures/catalogue.hpp"
 #include "results/text/number_format.hpp"
 
@@ -59,7 +61,7 @@ std::vector<RoundValue> round_values(const ExportedRun& run, const RoundRecord& 
                                      const Measures& measures) {
   const Summary& summary = run.summary;
   const auto wanted = [&](std::string_view field) {
-    return !field.empty() && (measures.empty() || std::ranges::find(measures, field) != measures.end());
+    return !field.empty() && (measures.empty() || contains(measures, field));
   };
   const bool last = summary.state == kFinished && round.round == summary.rounds_done;
   std::vector<RoundValue> values;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +12,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/record/durable_file.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -55,21 +56,14 @@ std::vector<std::int64_t> parse_shape(const std::filesystem::path& file, std::st
   const std::size_t close = text.find(')');
   if (!text.starts_with('(') || close == std::string_view::npos) refuse(file, "its shape is not a tuple");
   const std::string_view inside = text.substr(1, close - 1);
+  std::vector<std::string_view> parts = split_at_commas(inside);
+  if (parts.back().empty()) parts.pop_back();  // "(3,)", "()"
   std::vector<std::int64_t> shape;
-  const char* at = inside.data();
-  const char* const end = at + inside.size();
-  const auto skip_spaces = [&] {
-    while (at != end && *at == ' ') ++at;
-  };
-  for (skip_spaces(); at != end; skip_spaces()) {
-    std::int64_t size = 0;
-    const auto [stopped, failure] = std::from_chars(at, end, size);
-    at = stopped;
-    skip_spaces();
-    if (failure != std::errc() || size < 0 || (at != end && *at++ != ',')) {
+  for (const std::string_view part : parts) {
+    const std::optional<std::int64_t> size = parse_number<std::int64_t>(part);
+    if (!size || *size < 0)
       refuse(file, fmt::format("its shape is ({})", inside), "whole numbers of at least 0");
-    }
-    shape.push_back(size);
+    shape.push_back(*size);
   }
   return shape;
 }

@@ -46,9 +46,8 @@ PixelStatistics pixel_statistics(std::span<const float> pixels) {
 
 PixelHistogram pixel_histogram(std::span<const float> pixels) {
   std::vector<float> sorted;
-  std::copy_if(pixels.begin(), pixels.end(), std::back_inserter(sorted),
-               [](float pixel) { return !std::isnan(pixel); });
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::copy_if(pixels, std::back_inserter(sorted), [](float pixel) { return !std::isnan(pixel); });
+  std::ranges::sort(sorted);
   double low = sorted.empty() ? NAN : quantile(sorted, kTail);
   double high = sorted.empty() ? NAN : quantile(sorted, 1 - kTail);
   if (!std::isfinite(low) || !std::isfinite(high)) {

@@ -73,7 +73,7 @@ std::vector<std::int64_t> SyntheticFolder::rounds() const {
   for (const std::string& name : entries(path_)) {
     if (const std::int64_t round = round_of(name); round > 0) rounds.push_back(round);
   }
-  std::sort(rounds.begin(), rounds.end());
+  std::ranges::sort(rounds);
   return rounds;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "results/plot/curve_script.hpp"
 #include "results/text/number_format.hpp"
@@ -19,7 +20,7 @@ std::vector<std::string> names_of(const Curves& curves) {
   std::vector<std::string> names;
   for (const CurvePanel& panel : curves.panels) {
     for (const Curve& curve : panel.curves) {
-      if (std::find(names.begin(), names.end(), curve.name) == names.end()) names.push_back(curve.name);
+      if (!contains(names, curve.name)) names.push_back(curve.name);
     }
   }
   return names;
@@ -49,9 +50,9 @@ bool has_few_whole_steps(const Curves& curves) {
     }
   }
   if (places.empty()) return false;
-  const auto [least, most] = std::minmax_element(places.begin(), places.end());
+  const auto [least, most] = std::ranges::minmax_element(places);
   return *most - *least <= kFewSteps &&
-         std::all_of(places.begin(), places.end(), [](double x) { return x == std::floor(x); });
+         std::ranges::all_of(places, [](double x) { return x == std::floor(x); });
 }
 
 // x, y, lower and upper end of the band.
@@ -94,7 +95,7 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
     for (const Curve& curve : panel.curves) {
       const std::string data = fmt::format("$curve{}", ++block);
       script += data_block(data, curve, style.log_y);
-      const auto number = std::find(names.begin(), names.end(), curve.name) - names.begin();
+      const auto number = std::ranges::find(names, curve.name) - names.begin();
       const CurveLook look = look_of(static_cast<std::size_t>(number));
       if (curve.seeds.size() > 1) layers.push_back(band_layer(data, look));
       lines.push_back(line_layer(data, look, curve.points.size(), curve.name, terminal));

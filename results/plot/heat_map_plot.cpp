@@ -38,7 +38,7 @@ std::string heat_map_script(const HeatMap& map, Terminal terminal) {
   std::string data = "$counts << END\n";
   for (const auto& row : map.counts) {
     FEDARENA_CHECK(row.size(), ==, classes);
-    largest = std::max(largest, *std::max_element(row.begin(), row.end()));
+    largest = std::max(largest, *std::ranges::max_element(row));
     data += fmt::format("{}\n", fmt::join(row, " "));
   }
   data += "END\n";

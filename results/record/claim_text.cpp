@@ -29,15 +29,16 @@ std::string unit_text(const PrivacyClaim& claim) {
   return text;
 }
 
+// The claim with the reason: "unproven: no bound is known".
+std::string explained_claim(const std::optional<Claim>& claim) {
+  const bool unproven = claim && !claim->epsilon;
+  return claim_text(claim, epsilon_number) + (unproven ? ": " + claim->unproven : "");
+}
+
 }  // namespace
 
 std::string claim_text(const std::optional<Claim>& claim, EpsilonText number) {
   return !claim ? "none" : claim->epsilon ? number(*claim->epsilon) : "unproven";
-}
-
-std::string explained_claim(const std::optional<Claim>& claim) {
-  const bool unproven = claim && !claim->epsilon;
-  return claim_text(claim, epsilon_number) + (unproven ? ": " + claim->unproven : "");
 }
 
 std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number) {

@@ -17,9 +17,6 @@ using EpsilonText = std::string (*)(double);
 /// What one accountant claims: "2.79", or "unproven"; "none" without a claim.
 std::string claim_text(const std::optional<Claim>& claim, EpsilonText number = epsilon_text);
 
-/// The same with the reason: "unproven: no bound is known".
-std::string explained_claim(const std::optional<Claim>& claim);
-
 /// What both claim: "2.79 (RDP), 2.50 (PLD)", and of the population that rescaled noise simulates; "none"
 /// without privacy.
 std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number = epsilon_text);

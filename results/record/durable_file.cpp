@@ -6,28 +6,17 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
+#include "fedarena/base/descriptor.hpp"
 #include "fedarena/base/error.hpp"
 
 namespace fedarena::results {
 namespace {
 
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& file, int flags)
-      : number_(::open(file.c_str(), flags | O_CLOEXEC, 0666)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  bool open() const { return number_ >= 0; }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
+Descriptor opened(const std::filesystem::path& file, int flags) {
+  return Descriptor(::open(file.c_str(), flags | O_CLOEXEC, 0666));
+}
 
 // Writes all of `bytes` at `offset` and brings them to disk; returns 0 or the errno.
 int write_durably(const Descriptor& file, std::string_view bytes, std::uintmax_t offset) {
@@ -44,8 +33,16 @@ int write_durably(const Descriptor& file, std::string_view bytes, std::uintmax_t
 // A rename is on disk only once its folder is. Some file systems cannot do that; then there is nothing to be
 // done.
 void sync_folder(const std::filesystem::path& folder) {
-  const Descriptor descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-  if (descriptor.open()) ::fsync(descriptor.number());
+  const Descriptor descriptor = opened(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  if (descriptor) ::fsync(descriptor.number());
+}
+
+// Adds the folders above and at this one that are not there.
+void add_missing_folders(const std::filesystem::path& folder, std::vector<std::filesystem::path>& missing) {
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::exists(folder, ignored)) return;
+  add_missing_folders(folder.parent_path(), missing);
+  missing.push_back(folder);
 }
 
 }  // namespace
@@ -70,8 +67,8 @@ void prepare_file(const std::filesystem::path& file, std::string_view bytes) {
   {
     // What lies there is left over, or a link or pipe that somebody else put there: it is not written to.
     ::unlink(partial.c_str());
-    const Descriptor descriptor(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-    if (!descriptor.open()) fail_on_file(file, "cannot be written", errno);
+    const Descriptor descriptor = opened(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (!descriptor) fail_on_file(file, "cannot be written", errno);
     failure = write_durably(descriptor, bytes, 0);
   }
   if (failure == 0) return;
@@ -90,15 +87,34 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
   sync_folder(file.parent_path());
 }
 
+void replace_files(std::span<const FileContent> files) {
+  std::vector<std::filesystem::path> new_folders, partials;  // an outer folder before those in it
+  try {
+    for (const auto& [file, bytes] : files) {
+      add_missing_folders(file.parent_path(), new_folders);
+      make_folders(file.parent_path());
+      prepare_file(file, bytes);
+      partials.push_back(partial_of(file));
+    }
+  } catch (...) {
+    std::error_code ignored;
+    for (const std::filesystem::path& partial : partials) std::filesystem::remove(partial, ignored);
+    for (auto folder = new_folders.rbegin(); folder != new_folders.rend(); ++folder)
+      std::filesystem::remove(*folder, ignored);
+    throw;
+  }
+  for (const auto& [file, bytes] : files) rename_durably(partial_of(file), file);
+}
+
 void remove_durably(const std::filesystem::path& file) {
   if (::unlink(file.c_str()) == 0) return sync_folder(file.parent_path());
   if (errno != ENOENT) fail_on_file(file, "cannot be removed", errno);
 }
 
 bool create_file(const std::filesystem::path& file, std::string_view bytes) {
-  const Descriptor descriptor(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  if (!descriptor.open() && errno == EEXIST) return false;
-  if (!descriptor.open()) fail_on_file(file, "cannot be written", errno);
+  const Descriptor descriptor = opened(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!descriptor && errno == EEXIST) return false;
+  if (!descriptor) fail_on_file(file, "cannot be written", errno);
   if (const int failure = write_durably(descriptor, bytes, 0))
     fail_on_file(file, "cannot be written", failure);
   return true;
@@ -114,8 +130,8 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
 void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
                  std::string_view bytes) {
   FEDARENA_CHECK(keep, <=, size);
-  const Descriptor descriptor(file, O_WRONLY);
-  if (!descriptor.open()) fail_on_file(file, "cannot be written", errno);
+  const Descriptor descriptor = opened(file, O_WRONLY);
+  if (!descriptor) fail_on_file(file, "cannot be written", errno);
   struct stat status = {};
   if (::fstat(descriptor.number(), &status) != 0) fail_on_file(file, "cannot be written", errno);
   if (static_cast<std::uintmax_t>(status.st_size) != size) {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "fedarena/base/file.hpp"
 
@@ -16,6 +18,13 @@ using fedarena::read_whole_file;
 /// renamed over it. When that fails, the old content stays and an Error says why and what to do. What is
 /// there and no regular file (a folder, a device) is an Error.
 void replace_file(const std::filesystem::path& file, std::string_view bytes);
+
+/// A file and what is to become its content.
+using FileContent = std::pair<std::filesystem::path, std::string>;
+
+/// The same of several files, each of another name, and the folders they lie in, which need not exist: where
+/// one cannot be written, none is, and no new folder stays.
+void replace_files(std::span<const FileContent> files);
 
 /// The name under which replace_file() and replace_end() write what is to become `file`. A kill may leave it.
 std::filesystem::path partial_of(const std::filesystem::path& file);

@@ -122,7 +122,7 @@ std::vector<FoundRun> find_runs(std::span<const fs::path> paths) {
     std::vector<FoundRun> below = search_root(path);
     std::move(below.begin(), below.end(), std::back_inserter(found));
   }
-  std::sort(found.begin(), found.end(), [](const FoundRun& left, const FoundRun& right) {
+  std::ranges::sort(found, [](const FoundRun& left, const FoundRun& right) {
     return natural_less(left.path.generic_string(), right.path.generic_string());
   });
   // One run may lie below two of the paths.

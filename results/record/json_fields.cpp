@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "accounting/json_text.hpp"
@@ -15,7 +16,7 @@ namespace {
 // Line and column of a byte of the text, both from 1.
 Place locate(std::string_view text, std::size_t byte, Place place) {
   const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
-  const auto lines = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  const auto lines = static_cast<int>(std::ranges::count(before, '\n'));
   const std::size_t last = before.rfind('\n');
   place.line = std::max(place.line, 1) + lines;
   place.column = static_cast<int>(before.size() - (last == std::string_view::npos ? 0 : last + 1)) + 1;
@@ -230,7 +231,7 @@ bool JsonFields::boolean(const std::string& name) {
 
 std::string JsonFields::choice(const std::string& name, const std::vector<std::string>& allowed) {
   std::string value = text(name);
-  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) reject(name, join_names(allowed));
+  if (!contains(allowed, value)) reject(name, join_names(allowed));
   return value;
 }
 
@@ -263,7 +264,7 @@ bool JsonFields::has(const std::string& name) const { return object_->contains(n
 
 void JsonFields::finish() const {
   for (const auto& [name, value] : object_->items()) {
-    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
+    if (contains(asked_, name)) continue;
     throw Error(Complaint{.place = place_,
                           .found = fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
                           .nearest = nearest_name(name, asked_),

@@ -32,9 +32,8 @@ void check_counts(const RecordedPartition& partition, std::size_t clients, const
   if (!counts.empty() && counts.size() != clients) {
     fields.reject(kCounts, fmt::format("a list for each of {} clients, or no list", clients));
   }
-  const bool rectangular = std::all_of(counts.begin(), counts.end(), [&](const auto& row) {
-    return !row.empty() && row.size() == counts.front().size();
-  });
+  const bool rectangular = std::ranges::all_of(
+      counts, [&](const auto& row) { return !row.empty() && row.size() == counts.front().size(); });
   if (!rectangular) fields.reject(kCounts, "lists of the same classes, at least one");
   if (partition.label_entropy.size() != counts.size()) {
     fields.reject(kEntropy, fmt::format("{} numbers, as many as \"{}\" has lists", counts.size(), kCounts));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/record/record_form.hpp"
 
 namespace fedarena::results {
@@ -113,7 +115,7 @@ bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim) {
 bool charges_budget(const PrivacyClaim& claim) {
   if (!claim.made_rdp || !is_finite(claim.rdp)) return false;
   const std::vector<double>& budgets = claim.budget.numbers();
-  return claim.budget.least() > 0 && std::ranges::find(budgets, *claim.rdp->epsilon) != budgets.end();
+  return claim.budget.least() > 0 && contains(budgets, *claim.rdp->epsilon);
 }
 
 bool is_finite(const std::optional<Claim>& claim) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "results/measures/quantity.hpp"
@@ -83,7 +84,7 @@ void form_summary(Form& form, Run& run) {
   form.text("partition_hash", run.partition_hash);
   form.text("model", run.model);
   if (form.has("sweep", run.sweep)) form.texts("sweep", run.sweep);
-  form.integer("seed", run.seed);
+  form.integer("seed", run.seed, 0);
   form.integer("rounds", run.rounds, 1);
   form.integer("rounds_done", run.rounds_done, 0);
   form.integer("clients", run.clients, 1);
@@ -198,11 +199,23 @@ void check_summary(const Summary& summary, const JsonFields& fields) {
 
 }  // namespace
 
-std::string to_json_line(const RoundRecord& record) {
+Json to_json(const RoundRecord& record) {
   Json json;
   FormWriter form(json);
   form_round(form, record);
-  return checked_record(json_text(json, -1), "a round record",
+  return json;
+}
+
+Json to_json(const Summary& summary) {
+  Json json;
+  json["schema"] = kSummarySchema;
+  FormWriter form(json);
+  form_summary(form, summary);
+  return json;
+}
+
+std::string to_json_line(const RoundRecord& record) {
+  return checked_record(json_text(to_json(record), -1), "a round record",
                         [](const std::string& line) { parse_round(line, {}); });
 }
 
@@ -218,11 +231,7 @@ RoundRecord parse_round(std::string_view line, const Place& place) {
 }
 
 std::string to_json_text(const Summary& summary) {
-  Json json;
-  json["schema"] = kSummarySchema;
-  FormWriter form(json);
-  form_summary(form, summary);
-  return checked_record(json_text(json, 2) + "\n", "a summary",
+  return checked_record(json_text(to_json(summary), 2) + "\n", "a summary",
                         [](const std::string& text) { parse_summary(text, ""); });
 }
 
@@ -253,8 +262,7 @@ bool diverged(const Summary& summary) {
 
 bool hides_label_counts(const Summary& summary) {
   const std::pair<std::string, std::string> declared("public_label_counts", "true");
-  return summary.privacy &&
-         std::ranges::find(summary.policy_settings, declared) == summary.policy_settings.end();
+  return summary.privacy && !contains(summary.policy_settings, declared);
 }
 
 std::string assumption(const Summary& summary) {

@@ -139,6 +139,10 @@ std::string assumption(const Summary& summary);
 /// Whether the run's audit contradicts its claim: see `contradicts`.
 bool audit_contradicts(const Summary& summary);
 
+/// The fields of a record, whatever they hold.
+Json to_json(const RoundRecord& record);
+Json to_json(const Summary& summary);
+
 /// The JSON line of a record, without a line end. A record that could not be read back is a Bug.
 std::string to_json_line(const RoundRecord& record);
 

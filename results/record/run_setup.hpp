@@ -25,6 +25,11 @@ struct ResolvedSettings {
     const auto found = texts.find(key);
     return found == texts.end() ? fallback : found->second;
   }
+  /// Where the settings of the run's policy stand, "privacy.": what is written below the algorithm goes
+  /// before what is written for all.
+  std::string policy_section() const {
+    return has("algorithms.privacy.policy") ? "algorithms.privacy." : "privacy.";
+  }
   /// A setting that is a number; `fallback` where the file lacks it or its text is not a number.
   template <typename Number>
   Number number(const std::string& key, Number fallback) const {

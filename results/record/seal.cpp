@@ -74,7 +74,21 @@ std::string to_json_text(const Seal& seal) {
   return json_text({{"schema", kSealSchema}, {kFiles, std::move(files)}}, 1) + "\n";
 }
 
-Seal parse_seal(std::string_view text, const std::string& file) {
+bool sealed_at_its_end(const fs::path& run, const Seal& recorded, const Seal& now) {
+  const auto summary = recorded.find(kSummaryFile);
+  if (summary == recorded.end()) return false;
+  const fs::path prepared = partial_of(run / kSummaryFile);
+  std::error_code ignored;
+  const bool there = fs::is_regular_file(fs::symlink_status(prepared, ignored));
+  if (!there || digest_of(prepared) != summary->second) return false;
+  Seal others = now;
+  others[kSummaryFile] = summary->second;
+  return others == recorded;
+}
+
+Seal read_seal(const fs::path& run) {
+  const std::string file = (run / kSealFile).string();
+  const std::string text = read_whole_file(run / kSealFile);
   JsonFields fields(text, Place{.file = file});
   fields.schema(kSealSchema);
   Seal seal;
@@ -89,22 +103,6 @@ Seal parse_seal(std::string_view text, const std::string& file) {
                           .remedy = "the file is damaged or was edited; restore it"});
   }
   return seal;
-}
-
-bool sealed_at_its_end(const fs::path& run, const Seal& recorded, const Seal& now) {
-  const auto summary = recorded.find(kSummaryFile);
-  if (summary == recorded.end()) return false;
-  const fs::path prepared = partial_of(run / kSummaryFile);
-  std::error_code ignored;
-  const bool there = fs::is_regular_file(fs::symlink_status(prepared, ignored));
-  if (!there || digest_of(prepared) != summary->second) return false;
-  Seal others = now;
-  others[kSummaryFile] = summary->second;
-  return others == recorded;
-}
-
-Seal read_seal(const fs::path& run) {
-  return parse_seal(read_whole_file(run / kSealFile), (run / kSealFile).string());
 }
 
 }  // namespace fedarena::results

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace fedarena::results {
 
@@ -28,15 +27,12 @@ Seal current_seal(const std::filesystem::path& run);
 /// Its JSON text, a line for each file.
 std::string to_json_text(const Seal& seal);
 
-/// Reads such a text. Any other text is an Error that names `file`, also one that differs in a blank alone.
-Seal parse_seal(std::string_view text, const std::string& file);
-
 /// Whether a run directory is that of a run which was killed between the two steps of its end: sealed, and
 /// with the summary that the seal is about beside the one that it was to replace. `recorded`: the seal;
 /// `now`: that of the files as they are.
 bool sealed_at_its_end(const std::filesystem::path& run, const Seal& recorded, const Seal& now);
 
-/// That of a run directory.
+/// That of a run directory. Any text that to_json_text() does not write is an Error that names the file.
 Seal read_seal(const std::filesystem::path& run);
 
 }  // namespace fedarena::results

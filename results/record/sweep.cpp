@@ -50,7 +50,7 @@ template <typename Form, typename Trials>
 void form_tuning(Form& form, Trials& tuning) {
   form.choice("search", tuning.search, {"grid", "random"});
   form.integer("trials", tuning.trials, 1);
-  form.integer("seed", tuning.seed);
+  form.integer("seed", tuning.seed, 0);
   form.texts("chosen", tuning.chosen);
   form.choice("criterion", tuning.criterion,
               {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
@@ -121,8 +121,7 @@ std::string without_swept(const std::string& choice, const Sweep& sweep, std::st
   std::string kept;
   for (const std::string& setting : settings_of(choice)) {
     const std::string path = fmt::format("{}.{}", section, setting.substr(0, setting.find(" = ")));
-    const bool swept =
-        std::any_of(sweep.begin(), sweep.end(), [&](const auto& pair) { return pair.first == path; });
+    const bool swept = std::ranges::any_of(sweep, [&](const auto& pair) { return pair.first == path; });
     if (!swept) kept += (kept.empty() ? "" : ", ") + setting;
   }
   return name_of_choice(choice) + (kept.empty() ? "" : fmt::format(" ({})", kept));

@@ -240,7 +240,7 @@ std::string curve_data(const Table& table, const std::vector<std::string>& serie
   std::vector<std::string> names;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const std::string name = curve_name(table.rows[i]);
-    auto look = std::find(names.begin(), names.end(), name);
+    auto look = std::ranges::find(names, name);
     if (look == names.end()) look = names.insert(names.end(), name);
     const Json row = {{"name", name}, {"seeds", table.rows[i].seeds.size()}, {"look", look - names.begin()}};
     std::string row_text = json_text(row, -1);

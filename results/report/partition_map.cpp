@@ -20,7 +20,7 @@ class Map {
         clients_(evenly_chosen(counts_.size(), kMostClients)),
         classes_(evenly_chosen(counts_.front().size(), kMostClasses)),
         boxes_{.columns = clients_.size(), .rows = classes_.size()} {
-    for (const auto& row : counts_) largest_ = std::max(largest_, *std::max_element(row.begin(), row.end()));
+    for (const auto& row : counts_) largest_ = std::max(largest_, *std::ranges::max_element(row));
     // So few that their counts can be read: wide enough for the largest, in digits of seven pixels.
     numbers_ = counts_.size() <= kMostClientsInNumbers && counts_.front().size() <= kMostClassesInNumbers;
     if (!numbers_) return;

@@ -59,7 +59,7 @@ std::vector<std::int64_t> sizes_of(const FoundRun& run, Problems& problems) {
   } catch (const Error& error) {
     problems.push_back({run.path, problem_line(error)});
   }
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   return sizes;
 }
 

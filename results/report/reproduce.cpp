@@ -54,8 +54,8 @@ void add_run(const FoundRun& run, Fields& fields) {
 std::string values_text(const Values& values, std::size_t runs) {
   constexpr std::size_t kMost = 8;
   std::vector<std::pair<std::string, std::size_t>> ordered(values.begin(), values.end());
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const auto& left, const auto& right) { return left.second > right.second; });
+  std::ranges::stable_sort(ordered,
+                           [](const auto& left, const auto& right) { return left.second > right.second; });
   if (ordered.size() == 1 && ordered.front().second == runs) return ordered.front().first;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(ordered.size(), kMost); ++i) {

@@ -33,8 +33,7 @@ struct Ranked {
 };
 
 Ranked ranks_of(std::vector<double> differences) {
-  std::sort(differences.begin(), differences.end(),
-            [](double left, double right) { return std::abs(left) < std::abs(right); });
+  std::ranges::sort(differences, [](double left, double right) { return std::abs(left) < std::abs(right); });
   Ranked ranks;
   for (std::size_t begin = 0; begin < differences.size();) {
     std::size_t end = begin;
@@ -123,7 +122,7 @@ double students_t_above(double tail, double degrees) {
 std::optional<Interval> bootstrap_interval(std::span<const double> differences, double level) {
   const std::size_t count = differences.size();
   const auto differs = [&](double value) { return value != differences.front(); };
-  if (count < 2 || std::none_of(differences.begin(), differences.end(), differs)) return std::nullopt;
+  if (count < 2 || std::ranges::none_of(differences, differs)) return std::nullopt;
   Stream stream({.seed = kSeed});
   std::vector<double> means(kResamples);
   for (double& mean : means) {
@@ -131,7 +130,7 @@ std::optional<Interval> bootstrap_interval(std::span<const double> differences, 
     for (std::size_t i = 0; i < count; ++i) sum += differences[stream.below(count)];
     mean = sum / static_cast<double>(count);
   }
-  std::sort(means.begin(), means.end());
+  std::ranges::sort(means);
   const double tail = expanded_tail(static_cast<double>(count), level);
   const auto left_out = static_cast<std::size_t>(tail * kResamples);
   return Interval{means[left_out], means[means.size() - 1 - left_out]};
@@ -157,8 +156,8 @@ SignedRank signed_rank_test(std::span<const double> differences) {
 std::vector<double> holm_adjusted(std::span<const double> p_values) {
   std::vector<std::size_t> order(p_values.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t left, std::size_t right) { return p_values[left] < p_values[right]; });
+  std::ranges::stable_sort(
+      order, [&](std::size_t left, std::size_t right) { return p_values[left] < p_values[right]; });
   std::vector<double> adjusted(p_values.size());
   double largest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {

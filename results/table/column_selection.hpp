@@ -13,9 +13,9 @@ enum class TableColumn {
   kSeeds,
   kResult,       ///< accuracy, RMSE, or the metric that the table was made for
   kClients,      ///< four columns about the accuracies of single clients
+  kEpsilon,      ///< and what it is an epsilon of
   kAttacks,      ///< of attacks on membership: the area for each score
   kAttackRates,  ///< true positive rates and advantage for each score
-  kEpsilon,      ///< and what it is an epsilon of
   kExamples,
   kGradients,
   kOperations,

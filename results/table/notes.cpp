@@ -86,44 +86,39 @@ std::vector<std::string> data_notes(std::span<const RowRuns> rows, std::span<con
   return notes;
 }
 
-// Of the runs that tested clients, those that could not test all.
-std::vector<std::string> client_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
-  // How many of how many clients, and which rows.
-  std::map<std::pair<std::int64_t, std::int64_t>, Names> partly;
+// Of a run that could not test all clients, or held some out; empty of others.
+std::string untested_note(const Summary& summary) {
+  const std::int64_t clients = summary.clients - summary.held_out_clients;
+  const std::int64_t tested = summary.per_client      ? summary.per_client->tested
+                              : summary.client_errors ? summary.client_errors->tested
+                                                      : clients;
+  if (tested >= clients) return {};
+  return fmt::format(
+      "only {} of {} clients have test examples of their own, and what is said of clients rests on them",
+      tested, clients);
+}
+
+std::string held_out_note(const Summary& summary) {
+  if (summary.held_out_clients == 0) return {};
+  return fmt::format(
+      "{} of {} clients never train; validation is on them, each alike, and what is said of clients is said "
+      "of "
+      "the others",
+      summary.held_out_clients, summary.clients);
+}
+
+// Each text that `text_of` has for some run, and the rows of those runs.
+std::vector<std::string> alike_notes(std::span<const RowRuns> rows, std::span<const std::string> names,
+                                     std::string (*text_of)(const Summary&)) {
+  std::map<std::string, Names, NaturalOrder> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const FoundRun* run : rows[i].runs) {
-      const Summary& summary = *run->summary;
-      const std::int64_t clients = summary.clients - summary.held_out_clients;
-      const std::int64_t tested = summary.per_client      ? summary.per_client->tested
-                                  : summary.client_errors ? summary.client_errors->tested
-                                                          : clients;
-      if (tested < clients) partly[{tested, clients}].insert(names[i]);
+      if (const std::string text = text_of(*run->summary); !text.empty()) found[text].insert(names[i]);
     }
   }
   std::vector<std::string> notes;
-  for (const auto& [counts, found] : partly) {
-    notes.push_back(
-        fmt::format("only {} of {} clients have test examples of their own, and what is said of clients "
-                    "rests on them: {}",
-                    counts.first, counts.second, fmt::join(found, "; ")));
-  }
-  return notes;
-}
-
-// Of the runs that held clients out, how many.
-std::vector<std::string> held_out_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
-  std::map<std::pair<std::int64_t, std::int64_t>, Names> held_out;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Summary& summary = rows[i].summary();
-    if (summary.held_out_clients > 0) held_out[{summary.held_out_clients, summary.clients}].insert(names[i]);
-  }
-  std::vector<std::string> notes;
-  for (const auto& [counts, found] : held_out) {
-    notes.push_back(
-        fmt::format("{} of {} clients never train; validation is on them, each alike, and what is said "
-                    "of clients is said of the others: {}",
-                    counts.first, counts.second, fmt::join(found, "; ")));
-  }
+  for (const auto& [text, having] : found)
+    notes.push_back(fmt::format("{}: {}", text, fmt::join(having, "; ")));
   return notes;
 }
 
@@ -237,9 +232,9 @@ std::vector<std::string> stopping_notes(std::span<const RowRuns> rows) {
 std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
-       {divergence_notes(rows, names), client_notes(rows, names), personal_notes(rows, names),
-        held_out_notes(rows, names), dataset_notes(rows), data_notes(rows, names), build_notes(rows, names),
-        partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
+       {divergence_notes(rows, names), alike_notes(rows, names, untested_note), personal_notes(rows, names),
+        alike_notes(rows, names, held_out_note), dataset_notes(rows), data_notes(rows, names),
+        build_notes(rows, names), partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "results/table/row_values.hpp"
 #include "results/text/natural_order.hpp"
@@ -43,8 +44,7 @@ std::set<std::pair<std::string, std::string>> common_settings(const Table& table
   for (const Row& row : table.rows) {
     const Sweep settings = settings_of_choice(row_value(row, key).value_or(""));
     if (&row == &table.rows.front()) common.insert(settings.begin(), settings.end());
-    std::erase_if(
-        common, [&](const auto& setting) { return std::ranges::find(settings, setting) == settings.end(); });
+    std::erase_if(common, [&](const auto& setting) { return !contains(settings, setting); });
   }
   return common;
 }

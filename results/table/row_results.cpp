@@ -80,8 +80,7 @@ std::string compare(std::span<Row> rows, const std::string& where) {
       rows, [](const Row& row) { return row.result && row.result->better == Better::kNeither; });
   if (rows.size() < 2 || unranked) return {};
   const auto differs = [&](auto property) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const Row& row) { return property(row) != property(rows.front()); });
+    return std::ranges::any_of(rows, [&](const Row& row) { return property(row) != property(rows.front()); });
   };
   if (differs([](const Row& row) { return row.seeds.size(); })) {
     std::string counts;
@@ -93,10 +92,9 @@ std::string compare(std::span<Row> rows, const std::string& where) {
   }
   if (const std::string condition = different_condition(rows); !condition.empty())
     return fmt::format("{}rows differ in {}, so none is marked as the best", where, condition);
-  const bool all =
-      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.result.has_value(); });
+  const bool all = std::ranges::all_of(rows, [](const Row& row) { return row.result.has_value(); });
   if (!all || differs([](const Row& row) { return row.result->share; })) return {};
-  const std::string top = printed(*std::min_element(rows.begin(), rows.end(), better));
+  const std::string top = printed(*std::ranges::min_element(rows, better));
   for (Row& row : rows) row.best = printed(row) == top;
   if (!differs(seeds_of)) return {};
   return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "results/record/claim_text.hpp"
@@ -92,7 +93,7 @@ std::vector<std::string> row_keys(const Table& table) {
 }
 
 std::optional<std::string> find_row_key(const std::vector<std::string>& keys, const std::string& text) {
-  const auto known = [&](const std::string& key) { return std::ranges::find(keys, key) != keys.end(); };
+  const auto known = [&](const std::string& key) { return contains(keys, key); };
   if (known(text)) return text;
   for (const auto& [spelling, key] : kSpellings) {
     if (text == spelling && known(std::string(key))) return std::string(key);

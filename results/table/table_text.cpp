@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/table/column_selection.hpp"
 #include "results/text/text.hpp"
 
@@ -42,8 +44,7 @@ std::string caption(const Table& table) {
       return without_swept(row.setting.*part.member, row.setting.sweep, part.section);
     };
     const auto shared = [&](const auto& text_of) {
-      return std::all_of(table.rows.begin(), table.rows.end(),
-                         [&](const Row& row) { return text_of(row) == text_of(first); });
+      return std::ranges::all_of(table.rows, [&](const Row& row) { return text_of(row) == text_of(first); });
     };
     if (shared(whole)) {
       add(part.name, whole(first));
@@ -53,7 +54,7 @@ std::string caption(const Table& table) {
   }
   const std::vector<std::string> columns = swept_keys(table);
   for (const auto& [path, value] : first.setting.sweep) {
-    if (std::find(columns.begin(), columns.end(), path) == columns.end()) add(path, value);
+    if (!contains(columns, path)) add(path, value);
   }
   if (!text.empty()) text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return one_line(text);

@@ -16,7 +16,7 @@ int rank(char letter) { return letter == '/' ? -1 : static_cast<unsigned char>(l
 
 // Takes the digits at the front of `text`, without leading zeros.
 std::string_view take_number(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  const auto end = std::ranges::find_if_not(text, is_digit);
   std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
   text.remove_prefix(digits.size());
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "results/text/number_format.hpp"
@@ -13,7 +14,7 @@ namespace fedarena::results {
 
 std::size_t display_width(std::string_view text) {
   const auto starts_code_point = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+  return static_cast<std::size_t>(std::ranges::count_if(text, starts_code_point));
 }
 
 std::string padded(std::string_view text, std::size_t width, bool right_aligned) {
@@ -57,6 +58,18 @@ std::string range_text(std::int64_t first, std::int64_t last) {
   return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
 }
 
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(',');
+    std::string_view part = text.substr(0, end);
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    parts.push_back(part.substr(0, part.find_last_not_of(' ') + 1));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string unquoted(std::string_view text) {
   const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
   return std::string(quoted ? text.substr(1, text.size() - 2) : text);
@@ -95,7 +108,7 @@ void check_labels(const Labels& wanted, const std::set<std::string>& known) {
 }
 
 bool wants(const Labels& wanted, const std::string& label) {
-  return wanted.empty() || std::ranges::find(wanted, label) != wanted.end();
+  return wanted.empty() || contains(wanted, label);
 }
 
 }  // namespace fedarena::results

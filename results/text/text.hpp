@@ -39,6 +39,8 @@ std::string seeds_text(std::span<const std::int64_t> seeds);
 /// "7", or "7-9" where the last one differs from the first.
 std::string range_text(std::int64_t first, std::int64_t last);
 
+/// The parts between commas, at least one, without the spaces around them.
+std::vector<std::string_view> split_at_commas(std::string_view text);
 /// The text without double quotes around it.
 std::string unquoted(std::string_view text);
 

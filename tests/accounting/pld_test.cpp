@@ -5,7 +5,6 @@
 #include <limits>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/accounting/gaussian.hpp"

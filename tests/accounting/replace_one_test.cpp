@@ -76,7 +76,7 @@ TEST(ReplaceOne, OfFixedSizeSamplesIsTheGaussianOfTwiceTheDistance) {
 }
 
 TEST(ReplaceOne, BracketsTheExactEpsilonOfManySteps) {
-  // The inversion formula in high precision.
+  // The inversion formula in high precision. Of the first three dp_accounting prints 1.54, 8.29 and 2.96.
   const struct {
     Steps steps;
     double delta, epsilon;
@@ -92,16 +92,6 @@ TEST(ReplaceOne, BracketsTheExactEpsilonOfManySteps) {
     EXPECT_LE(*found.lower, exact * (1 + 1e-8)) << steps.text();
     EXPECT_GE(*found.lower, exact * (1 - 1e-3)) << steps.text();
     EXPECT_TRUE(found.as_near_as_wanted) << steps.text();
-  }
-}
-
-TEST(ReplaceOne, IsWhatDpAccountingPrints) {
-  const struct {
-    Steps steps;
-    double epsilon;
-  } table[] = {{{256.0 / 60'000, 1.1, 2'350}, 1.54}, {{0.064, 1, 160}, 8.29}, {{0.1, 2, 50}, 2.96}};
-  for (const auto& [steps, epsilon] : table) {
-    EXPECT_NEAR(pld_epsilon(steps.poisson_replace(), 1e-5).upper, epsilon, 0.01) << steps.text();
   }
 }
 

@@ -1,5 +1,8 @@
 #include "datasets/own/csv_parts.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 
 #include "tests/datasets/scratch_folder.hpp"
@@ -106,6 +109,23 @@ TEST_F(CsvTables, RefuseValuesThatLeaveNothingToLearnFrom) {
   EXPECT_EQ(refusal("x,y\n1,5\n2,5\n", "x,y\n1,6\n", {.target = "y", .task = CsvTask::kRegression}),
             "train.csv:2: the field of column \"y\" is 5, as in every training row, so that there is nothing "
             "to learn\n  Choose another target");
+}
+
+// Else the columns are compared with each other, which takes minutes of the processor.
+TEST_F(CsvTables, OfManyColumnsTakeTimeInProportionToThem) {
+  std::string names = "y", first = "a", second = "b";
+  for (int i = 0; i < 100'000; ++i) {
+    names += fmt::format(",x{}", i);
+    first += ",1";
+    second += ",2";
+  }
+  const auto read = [&] {
+    const rlimit seconds{20, 20};
+    setrlimit(RLIMIT_CPU, &seconds);
+    words(names + "\n" + first + "\n" + second + "\n", names + "\n" + first + "\n", {.target = "y"});
+    ::_exit(0);
+  };
+  EXPECT_EXIT(read(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(CsvTables, NeedOnlyThoseColumnsInASecondFileThatAreUsed) {

@@ -174,17 +174,6 @@ std::string squares(int rows) {
   return content;
 }
 
-TEST_F(Csv, MakesAConstantColumnZeroInBothPartsAndSaysSo) {
-  std::string train = "x,dose,label\n", test = train;
-  for (int i = 0; i < 200; ++i) train += fmt::format("{},14.62,{}\n", i, i % 2 == 0 ? "neg" : "pos");
-  for (int i = 0; i < 10; ++i) test += fmt::format("{},14.63,neg\n", i);
-  write("b.csv", test);
-  const Dataset read = load(train, {{"target", "label"}, {"test_path", "b.csv"}});
-  for (const Examples* part : {&read.train, &read.test})
-    EXPECT_EQ(part->inputs.select(1, 1).abs().max().item<float>(), 0);
-  EXPECT_THAT(read.taken, HasSubstr("constant in the training rows, hence 0 everywhere: \"dose\""));
-}
-
 TEST_F(Csv, TakesSemicolonsAndDecimalCommas) {
   const Dataset read =
       load("x;y\n6,5;a\n7,5;b\n8,5;a\n",
@@ -214,10 +203,6 @@ TEST_F(Csv, SetsTheSameRowsAsideInEveryRun) {
 }
 
 TEST_F(Csv, RefusesAFieldThatIsNoNumberWithItsPlace) {
-  EXPECT_EQ(
-      refusal("x,y\n1,2\n3,4\nn/a,5\n", {{"target", "y"}, {"task", "regression"}}),
-      "a.csv:4:1: the field of column \"x\" is \"n/a\"; allowed: a finite number\n"
-      "  Mend it, leave the row out, or name the columns to learn from in features (texts: in categorical)");
   EXPECT_EQ(refusal("x,y\n1,2\n3,\n", {{"target", "y"}, {"task", "regression"}}),
             "a.csv:3:3: the field of column \"y\" is empty; allowed: a finite number\n"
             "  Mend it, leave the row out, or set task = \"classification\"");

@@ -47,6 +47,11 @@ class FetchTest : public ScratchFolder {
   }
   std::vector<std::string> names() const { return names_in(target_); }
   std::string content(const std::string& name) const { return test::content_of(target_ / name); }
+  void expect_both_alone() const {
+    EXPECT_EQ(content("a"), a_);
+    EXPECT_EQ(content("b"), b_);
+    EXPECT_THAT(names(), UnorderedElementsAre("a", "b"));
+  }
   std::vector<std::string> paths() const {
     std::vector<std::string> paths;
     for (const WebRequest& request : server_.requests()) paths.push_back(request.path);
@@ -70,9 +75,7 @@ class FetchTest : public ScratchFolder {
 
 TEST_F(FetchTest, BringsEveryFileAndLeavesNothingElse) {
   fetch();
-  EXPECT_EQ(content("a"), a_);
-  EXPECT_EQ(content("b"), b_);
-  EXPECT_THAT(names(), UnorderedElementsAre("a", "b"));
+  expect_both_alone();
   EXPECT_THAT(paths(), ElementsAre("/toy/a.gz", "/toy/b.gz"));
   EXPECT_THAT(said_, ElementsAre("a: fetched, 200000 bytes with the published SHA-256",
                                  "b: fetched, 3000 bytes with the published SHA-256"));
@@ -159,15 +162,12 @@ TEST_F(FetchTest, KeepsATransferForWhichThereIsNoRoomToUnpack) {
 TEST_F(FetchTest, TakesWhatIsMissingOutOfAnArchive) {
   wanted_.publication = {.addresses = {server_.address() + "toy/"}, .archive = "toy.tar.gz"};
   fetch();
-  EXPECT_EQ(content("a"), a_);
-  EXPECT_EQ(content("b"), b_);
-  EXPECT_THAT(names(), UnorderedElementsAre("a", "b"));
+  expect_both_alone();
   EXPECT_THAT(paths(), ElementsAre("/toy/toy.tar.gz"));
   fs::remove(target_ / "b");
   offered_["/toy/toy.tar.gz"] = tar_gz({{"toy/a", "another a"}, {"toy/b", b_}});
   fetch();
-  EXPECT_EQ(content("a"), a_);
-  EXPECT_EQ(content("b"), b_);
+  expect_both_alone();
 }
 
 TEST_F(FetchTest, TriesTheNextAddress) {
@@ -198,9 +198,7 @@ TEST_F(FetchTest, CopiesFromAFolder) {
   scratch_.write("stick/a", a_);
   scratch_.write("stick/toy-1.0/b.gz", gz(b_));
   fetch((folder_ / "stick").string());
-  EXPECT_EQ(content("a"), a_);
-  EXPECT_EQ(content("b"), b_);
-  EXPECT_THAT(names(), UnorderedElementsAre("a", "b"));
+  expect_both_alone();
   EXPECT_THAT(paths(), IsEmpty());
 }
 

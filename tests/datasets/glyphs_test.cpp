@@ -49,12 +49,6 @@ TEST(Glyphs, AreTheSameBytesOnEveryMachine) {
             "c3a6c94426fab17a1f48076ba8dc1f06743010eff2863e970bb8ce2119c19d61");
 }
 
-TEST(Glyphs, AreDrawnAlikeASecondTime) {
-  const Dataset again = load_dataset("glyphs", {}, {});
-  EXPECT_TRUE(torch::equal(again.train.inputs, glyphs().train.inputs));
-  EXPECT_TRUE(torch::equal(again.test.targets, glyphs().test.targets));
-}
-
 TEST(Glyphs, AreAsManyAsAreAskedFor) {
   const Dataset set = load_dataset("glyphs", {{"train", 2'010}}, {});  // not what a core draws at a time
   EXPECT_TRUE(torch::all(torch::bincount(set.train.targets, {}, 10) == 201).item<bool>());

@@ -28,7 +28,9 @@ class LeafJson : public ScratchFolder {
   std::string refusal(const std::string& json) const {
     const auto path = write("all_data_0.json", json);
     UserImages images;
-    return problem_of(path, [&] { append_leaf_json(path, kTiny, images); });
+    return problem_of(
+        path, [&] { append_leaf_json(path, kTiny, images); },
+        "Have LEAF make the file again, or copy it again");
   }
 };
 

@@ -75,7 +75,7 @@ TEST_F(PublishedFilesTest, ThatUnpackToTooMuchAreRefused) {
   const auto path = write_gzip("bomb.gz", std::string(300'000'000, '\0'));
   EXPECT_THAT(message_of([&] { read_content(path, std::size_t{1} << 34); }),
               AllOf(HasSubstr("the content is longer than 268435456 bytes"),
-                    HasSubstr("at most 100 times the size of the compressed file")));
+                    HasSubstr("at most 100 times the size of the compressed file\n  Unpack the file")));
 }
 
 TEST_F(PublishedFilesTest, ThatAreNoRegularFilesAreRefused) {
@@ -94,7 +94,8 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {
   packed.resize(packed.size() / 2);
   const auto path = write("cut.gz", packed);
   EXPECT_THAT(message_of([&] { read_content(path, noise.size() + 1); }),
-              AllOf(HasSubstr(path.string()), HasSubstr("damaged or cut off")));
+              AllOf(HasSubstr(path.string()), HasSubstr("damaged or cut off"),
+                    EndsWith("\n  Copy or compress the file again")));
 }
 
 TEST_F(PublishedFilesTest, WhoseGzipStreamWasAlteredAreRefused) {

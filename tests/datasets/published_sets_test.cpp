@@ -1,5 +1,7 @@
 #include <array>
+#include <cstring>
 #include <matio.h>
+#include <tuple>
 
 #include <gmock/gmock.h>
 
@@ -99,6 +101,7 @@ TEST_F(Cifar, RefusesEachLabelOfCifar100ThatIsOutOfRange) {
   EXPECT_THAT(refusal(wrong, fine(1)), HasSubstr("label byte 1 of record 1 (counting from 0) is 2"));
 }
 
+constexpr std::ptrdiff_t kFirstVariable = 128;  // in a MATLAB file
 constexpr std::size_t kSvhnImages = 2;
 constexpr std::size_t kSide = 2;
 
@@ -113,6 +116,7 @@ struct Content {
   std::array<std::size_t, 4> shape{kSide, kSide, 3, kSvhnImages};
   std::string labels_name = "y";
   matio_classes labels_class = MAT_C_UINT8;
+  matio_compression packing = MAT_COMPRESSION_ZLIB;
 
   Content() {
     for (std::size_t image = 0; image < kSvhnImages; ++image)
@@ -129,14 +133,14 @@ class Svhn : public ScratchFolder {
     mat_t* file = Mat_CreateVer(path.c_str(), nullptr, MAT_FT_MAT5);
     matvar_t* x =
         Mat_VarCreate("X", MAT_C_UINT8, MAT_T_UINT8, 4, content.shape.data(), content.pixels.data(), 0);
-    Mat_VarWrite(file, x, MAT_COMPRESSION_ZLIB);
+    Mat_VarWrite(file, x, content.packing);
     std::array<std::size_t, 2> shape{content.labels.size(), 1};
     std::vector<double> numbers(content.labels.begin(), content.labels.end());
     const bool bytes = content.labels_class == MAT_C_UINT8;
     matvar_t* y =
         Mat_VarCreate(content.labels_name.c_str(), content.labels_class, bytes ? MAT_T_UINT8 : MAT_T_DOUBLE,
                       2, shape.data(), bytes ? static_cast<void*>(content.labels.data()) : numbers.data(), 0);
-    Mat_VarWrite(file, y, MAT_COMPRESSION_ZLIB);
+    Mat_VarWrite(file, y, content.packing);
     Mat_VarFree(x);
     Mat_VarFree(y);
     Mat_Close(file);
@@ -207,6 +211,42 @@ TEST_F(Svhn, RefusesAFileThatIsCutOffBeforeItsLastCheckSum) {
   }
 }
 
+void put_word(Bytes& bytes, std::size_t offset, std::uint32_t word) {
+  std::memcpy(bytes.data() + offset, &word, sizeof(word));
+}
+
+// A file whose first variable is deflated.
+Bytes deflated(const Bytes& plain) {
+  Bytes file(plain.begin(), plain.begin() + kFirstVariable);
+  uLongf size = compressBound(plain.size());
+  Bytes packed(size);
+  EXPECT_EQ(compress(packed.data(), &size, &plain[kFirstVariable], plain.size() - kFirstVariable), Z_OK);
+  file.resize(kFirstVariable + 8);
+  put_word(file, kFirstVariable, 15);
+  put_word(file, kFirstVariable + 4, static_cast<std::uint32_t>(size));
+  file.insert(file.end(), packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(size));
+  return file;
+}
+
+// For each of them matio would ask for as much memory.
+TEST_F(Svhn, RefusesSizesThatAreNotThere) {
+  Content content;
+  content.packing = MAT_COMPRESSION_NONE;
+  Bytes plain = bytes_of(write_mat(content));
+  EXPECT_EQ(read_svhn(write("plain.mat", plain), layout()).size(), 2);
+  const std::string refused =
+      "what is declared at byte 128 is not there; allowed: arrays of numbers of at most 4 dimensions, no "
+      "larger than the file";
+  put_word(plain, kFirstVariable + 48, 1);  // so that the name of X has a length of its own
+  constexpr std::size_t kWhole = 4, kClass = 16, kDimensions = 28, kName = 52;
+  for (const std::size_t offset : {kWhole, kClass, kDimensions, kName}) {
+    Bytes damaged = plain;
+    put_word(damaged, kFirstVariable + offset, offset == kClass ? 2 : 0x3fff'fff8);  // 2: a structure
+    EXPECT_EQ(refusal(write("damaged.mat", damaged)), refused) << offset;
+    EXPECT_EQ(refusal(write("damaged.mat", deflated(damaged))), refused) << offset << ", deflated";
+  }
+}
+
 TEST_F(Svhn, ComparesTheDigestBeforeItReads) {
   EXPECT_THAT(refusal(write("x.mat", {'a', 'b', 'c'}), std::string(64, '0')),
               AllOf(HasSubstr("not the published file"), HasSubstr("ba7816bf")));
@@ -240,46 +280,36 @@ TEST_F(Idx, GivesTheBytesInRowMajorOrder) {
   EXPECT_EQ(read[1][1][2].item<int>(), 255);
 }
 
-TEST_F(Idx, RefusesAnotherMagicNumber) {
-  EXPECT_THAT(refusal(labels(), {{4, 1, 1}, 0, ""}),
-              HasSubstr("header"));  // shorter than a header of images, so the size is what is wrong first
-  Bytes floats = images();
-  floats[2] = 0x0d;
-  EXPECT_THAT(refusal(floats, kIdxImages),
-              AllOf(HasSubstr("magic number is 0x00000d03"), HasSubstr("0x00000803")));
-  EXPECT_THAT(refusal(images(), {{2}, 0, ""}), AllOf(HasSubstr("0x00000803"), HasSubstr("0x00000801")));
+Bytes changed(Bytes bytes, std::size_t at, std::uint8_t value) {
+  bytes[at] = value;
+  return bytes;
 }
 
-TEST_F(Idx, RefusesOtherDimensionsBeforeItCountsBytes) {
-  Bytes one_image = images();
-  one_image[7] = 1;
+TEST_F(Idx, RefusesAnotherHeaderLengthOrLabel) {
+  Bytes one_image = changed(images(), 7, 1), cut = images(), more = images();
   one_image.resize(16 + 6);
-  EXPECT_THAT(refusal(one_image, kIdxImages),
-              AllOf(HasSubstr("the header says 1 x 2 x 3"), HasSubstr("2 x 2 x 3")));
-  Bytes huge = images();
-  huge[4] = 0xff;  // above 31 bits
-  EXPECT_THAT(refusal(huge, kIdxImages), HasSubstr("4278190082 x 2 x 3"));
-}
-
-TEST_F(Idx, RefusesAFileOfAnotherLength) {
-  Bytes cut = images(), more = images();
   cut.pop_back();
   more.push_back(0);
-  EXPECT_THAT(refusal(cut, kIdxImages),
-              AllOf(HasSubstr("ends after 27 bytes"), HasSubstr("exactly 28 bytes")));
-  EXPECT_THAT(refusal({0, 0}, kIdxImages), HasSubstr("ends after 2 bytes"));
-  EXPECT_THAT(refusal({}, kIdxImages), HasSubstr("ends after 0 bytes"));
-  EXPECT_THAT(refusal(more, kIdxImages),
-              AllOf(HasSubstr("longer than 28 bytes"), HasSubstr("exactly 28 bytes")));
-}
-
-TEST_F(Idx, RefusesALabelOutOfRangeAndSaysWhichOne) {
-  Bytes wrong = labels();
-  wrong[8 + 2] = 3;
-  EXPECT_THAT(refusal(wrong, kLabels),
-              AllOf(HasSubstr("label 2 (counting from 0) is 3"), HasSubstr("0 to 2")));
-  wrong[8 + 2] = 2;
-  EXPECT_EQ(read_idx(write("labels", wrong), kLabels).sum().item<int>(), 4);
+  const std::string size = "; allowed: exactly 28 bytes: 16 of header and 2 x 2 x 3";
+  for (const auto& [content, layout, problem] : std::vector<std::tuple<Bytes, IdxLayout, std::string>>{
+           // Shorter than a header of images, so the size is what is wrong first.
+           {labels(),
+            {{4, 1, 1}, 0, ""},
+            "the content ends after 12 bytes; allowed: exactly 20 bytes: 16 of header and 4 x 1 x 1"},
+           {changed(images(), 2, 0x0d), kIdxImages,
+            "the magic number is 0x00000d03; allowed: 0x00000803 (IDX, unsigned bytes, dimensions: 3)"},
+           {images(),
+            {{2}, 0, ""},
+            "the magic number is 0x00000803; allowed: 0x00000801 (IDX, unsigned bytes, dimensions: 1)"},
+           // Other dimensions, before bytes are counted; then ones above 31 bits.
+           {one_image, kIdxImages, "the header says 1 x 2 x 3; allowed: 2 x 2 x 3"},
+           {changed(images(), 4, 0xff), kIdxImages, "the header says 4278190082 x 2 x 3; allowed: 2 x 2 x 3"},
+           {cut, kIdxImages, "the content ends after 27 bytes" + size},
+           {{0, 0}, kIdxImages, "the content ends after 2 bytes" + size},
+           {{}, kIdxImages, "the content ends after 0 bytes" + size},
+           {more, kIdxImages, "the content is longer than 28 bytes" + size},
+           {changed(labels(), 8 + 2, 3), kLabels, "label 2 (counting from 0) is 3; allowed: 0 to 2"}})
+    EXPECT_EQ(refusal(content, layout), problem);
 }
 
 TEST_F(Idx, RefusesContentOfAnotherDigestAfterTheOtherChecks) {

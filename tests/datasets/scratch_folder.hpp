@@ -57,12 +57,14 @@ class ScratchFolder : public testing::Test {
     return message;
   }
 
-  /// What `read`, which reads the file at `path`, refuses it for; without its name and the remedy.
+  /// What `read`, which reads the file at `path`, refuses it for; without its name and the remedy, which has
+  /// to be that one.
   template <typename Read>
-  static std::string problem_of(const std::filesystem::path& path, Read&& read) {
+  static std::string problem_of(const std::filesystem::path& path, Read&& read,
+                                const std::string& remedy = "Replace the file with the publisher's") {
     const std::string message = message_of(read), begin = path.string() + ": ";
     EXPECT_THAT(message, testing::StartsWith(begin));
-    EXPECT_THAT(message, testing::EndsWith("\n  Replace the file with the publisher's"));
+    EXPECT_THAT(message, testing::EndsWith("\n  " + remedy));
     return message.substr(std::min(begin.size(), message.size()), message.find('\n') - begin.size());
   }
 

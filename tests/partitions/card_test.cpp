@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -31,12 +30,6 @@ TEST(PartitionStatistics, CountSizesClassesAndEntropy) {
   EXPECT_DOUBLE_EQ(statistics.label_entropy[0], 1.5 * std::log(2));  // 1/4, 1/2, 1/4
   EXPECT_EQ(statistics.label_entropy[1], 0);
   EXPECT_FALSE(std::signbit(statistics.label_entropy[1]));
-}
-
-TEST(PartitionStatistics, EntropyOfEqualClassesIsTheirLogarithm) {
-  const Labelled data = Labelled::balanced(10, 7);
-  const Partition partition = make_partition("iid", {{"clients", 1}}, data, 1);
-  EXPECT_NEAR(partition_statistics(partition, data).label_entropy[0], std::log(10), 1e-12);
 }
 
 TEST(PartitionStatistics, LeaveClassesOutWithoutLabels) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "partitions/card.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
@@ -89,14 +88,6 @@ TEST(Classes, CutsEveryClientToTheSmallestWhenAsked) {
   // Each of the four examples stays in half of the 200 seeds: 100 +- 7; beyond 35 once in 10^6.
   for (const std::size_t index : {0U, 1U, 2U, 5U})
     EXPECT_NEAR(static_cast<double>(kept[index]), 100, 35) << index;
-}
-
-TEST(Partition, GivesTheOnlyClientEverything) {
-  const Labelled data({1, 0, 1}, 2);
-  for (const auto& [kind, settings] : std::vector<std::pair<std::string, Settings>>{
-           {"iid", {{"clients", 1}}}, {"dirichlet", {{"clients", 1}, {"min_examples", 1}}}}) {
-    EXPECT_THAT(make_partition(kind, settings, data, 1), ElementsAre(Indices{0, 1, 2})) << kind;
-  }
 }
 
 TEST(Dirichlet, BearsClassesWithoutExamples) {
@@ -241,25 +232,6 @@ TEST(Iid, GivesEveryExampleToAClientEquallyOften) {
     for (const std::int64_t index : partition[0]) ++held[static_cast<std::size_t>(index)];
   }
   EXPECT_TRUE(equally_likely(held));
-}
-
-TEST(Classes, SharesNoClass) {
-  const Labelled data = Labelled::balanced(12, 30);
-  const Partition partition = make_partition("classes", {{"clients", 4}, {"classes_per_client", 3}}, data, 1);
-  for (const auto& counts : partition_statistics(partition, data).class_counts) {
-    EXPECT_EQ(std::count(counts.begin(), counts.end(), 30), 3);
-    EXPECT_EQ(std::count(counts.begin(), counts.end(), 0), 9);
-  }
-}
-
-TEST(Classes, HasEqualSizesWhenAsked) {
-  Stream stream({.seed = 3});
-  const Labelled data = Labelled::random(10, 1000, stream);
-  const PartitionStatistics before = partition_statistics(make_partition("classes", {}, data, 1), data);
-  const std::int64_t smallest = *std::min_element(before.sizes.begin(), before.sizes.end());
-  for (const auto& share : make_partition("classes", {{"equal_sizes", true}}, data, 1)) {
-    EXPECT_EQ(std::ssize(share), smallest);
-  }
 }
 
 TEST(Partition, OfAnotherSeedIsAnother) {

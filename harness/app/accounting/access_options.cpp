@@ -1,5 +1,6 @@
 #include "harness/app/accounting/access_options.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -7,7 +8,7 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/schema.hpp"
 
-#include "harness/app/accounting/checks.hpp"
+#include "harness/app/options.hpp"
 
 namespace fedarena {
 namespace {
@@ -20,65 +21,75 @@ const std::vector<std::string> kAdjacencies = {"add-remove", "replace-one", "zer
 struct Key {
   std::string name;
   std::string type;
+  std::vector<std::string> mechanisms;  // that know it; none: all
   std::string doc;
   std::function<void(AccessSpec& spec, const std::string& option, const std::string& text)> set;
+  std::function<bool(const AccessSpec& spec)> given;
 };
 
-Key number(std::string name, std::optional<double> AccessSpec::*member, Constraint constraint,
-           std::string doc) {
-  return {std::move(name), "NUMBER", std::move(doc),
-          [member, constraint = std::move(constraint)](AccessSpec& spec, const std::string& option,
-                                                       const std::string& text) {
-            spec.*member = read_number(option, text, constraint);
-          }};
+// `read` makes the member of the option's name and its text.
+template <typename Read, typename Member>
+Key key(std::string name, std::string type, std::vector<std::string> mechanisms, Member AccessSpec::*member,
+        Read read, std::string doc) {
+  return {.name = std::move(name),
+          .type = std::move(type),
+          .mechanisms = std::move(mechanisms),
+          .doc = std::move(doc),
+          .set = [member, read](AccessSpec& spec, const std::string& option,
+                                const std::string& text) { spec.*member = read(option, text); },
+          .given = [member](const AccessSpec& spec) { return (spec.*member).has_value(); }};
 }
 
-Key count(std::string name, std::optional<std::int64_t> AccessSpec::*member, std::int64_t least,
-          std::string doc) {
-  return {std::move(name), "N", std::move(doc),
-          [member, least](AccessSpec& spec, const std::string& option, const std::string& text) {
-            spec.*member = read_count(option, text, least);
-          }};
+auto number(const Constraint& constraint) {
+  return [constraint](const std::string& option, const std::string& text) {
+    return read_number(option, text, constraint);
+  };
 }
 
-Key choice(std::string name, std::optional<std::string> AccessSpec::*member, std::vector<std::string> names,
-           std::string doc) {
-  return {std::move(name), "NAME", std::move(doc),
-          [member, names = std::move(names)](AccessSpec& spec, const std::string& option,
-                                             const std::string& text) {
-            check_name(option, text, names);
-            spec.*member = text;
-          }};
+auto count(std::int64_t least) {
+  return
+      [least](const std::string& option, const std::string& text) { return read_count(option, text, least); };
+}
+
+auto one_name(const std::vector<std::string>& names) {
+  return
+      [&names](const std::string& option, const std::string& text) { return read_name(option, text, names); };
 }
 
 const std::vector<Key>& keys() {
+  static const std::vector<std::string> gaussian = {kMechanisms[0]}, laplace = {kMechanisms[1]},
+                                        response = {kMechanisms[2]}, pure = {kMechanisms[1], kMechanisms[2]};
   static const std::vector<Key> kKeys = {
-      choice("mechanism", &AccessSpec::mechanism, kMechanisms,
-             "gaussian (the default), laplace or randomized-response"),
-      number("noise-multiplier", &AccessSpec::noise_multiplier, Constraint::at_least(0),
-             "gaussian: standard deviation of the noise over the clip norm"),
-      number("sampling-rate", &AccessSpec::sampling_rate, Constraint::between(0, 1),
-             "gaussian: the part of the units in one step; default 1"),
-      count("batch-size", &AccessSpec::batch_size, 1,
-            "with --examples instead of --sampling-rate: the expected batch size"),
-      count("examples", &AccessSpec::examples, 1, "with --batch-size: how many units there are"),
-      count("steps", &AccessSpec::steps, 0, "how many accesses"),
-      number("epochs", &AccessSpec::epochs, Constraint::at_least(0),
-             "instead of --steps: an epoch is 1 / sampling rate steps, rounded up"),
-      choice("sampling", &AccessSpec::sampling, kSamplings, "poisson (the default) or without-replacement"),
-      choice("adjacency", &AccessSpec::adjacency, kAdjacencies,
-             "add-remove (the default), zero-out (the default with --examples, which takes sizes as public), "
-             "or replace-one (the default without replacement)"),
-      number("mechanism-epsilon", &AccessSpec::mechanism_epsilon, Constraint::positive(),
-             "laplace, randomized-response: epsilon of one access"),
-      count("dimension", &AccessSpec::dimension, 1, "laplace: of the space; default 1"),
-      count("categories", &AccessSpec::categories, 2, "randomized-response: how many; default 2")};
+      key("mechanism", "NAME", {}, &AccessSpec::mechanism, one_name(kMechanisms),
+          "gaussian (the default), laplace or randomized-response"),
+      key("noise-multiplier", "NUMBER", gaussian, &AccessSpec::noise_multiplier,
+          number(Constraint::at_least(0)), "gaussian: standard deviation of the noise over the clip norm"),
+      key("sampling-rate", "NUMBER", gaussian, &AccessSpec::sampling_rate, number(Constraint::between(0, 1)),
+          "gaussian: the part of the units in one step; default 1"),
+      key("batch-size", "N", gaussian, &AccessSpec::batch_size, count(1),
+          "with --examples instead of --sampling-rate: the expected batch size"),
+      key("examples", "N", gaussian, &AccessSpec::examples, count(1),
+          "with --batch-size: how many units there are"),
+      key("steps", "N", {}, &AccessSpec::steps, count(0), "how many accesses"),
+      key("epochs", "NUMBER", {}, &AccessSpec::epochs, number(Constraint::at_least(0)),
+          "instead of --steps: an epoch is 1 / sampling rate steps, rounded up"),
+      key("sampling", "NAME", gaussian, &AccessSpec::sampling, one_name(kSamplings),
+          "poisson (the default) or without-replacement"),
+      key("adjacency", "NAME", gaussian, &AccessSpec::adjacency, one_name(kAdjacencies),
+          "add-remove (the default), zero-out (the default with --examples, which takes sizes as public), "
+          "or replace-one (the default without replacement)"),
+      key("mechanism-epsilon", "NUMBER", pure, &AccessSpec::mechanism_epsilon, number(Constraint::positive()),
+          "laplace, randomized-response: epsilon of one access"),
+      key("dimension", "N", laplace, &AccessSpec::dimension, count(1), "laplace: of the space; default 1"),
+      key("categories", "N", response, &AccessSpec::categories, count(2),
+          "randomized-response: how many; default 2")};
   return kKeys;
 }
 
-void refuse_foreign(const char* option, bool given, const std::string& mechanism) {
-  if (given) {
-    throw Error::of("{} is given, which means nothing for --mechanism {}", option, mechanism);
+void refuse_foreign(const AccessSpec& spec, const std::string& mechanism) {
+  for (const Key& key : keys()) {
+    if (key.given(spec) && !key.mechanisms.empty() && !contains(key.mechanisms, mechanism))
+      throw Error::of("--{} is given, which means nothing for --mechanism {}", key.name, mechanism);
   }
 }
 
@@ -89,9 +100,6 @@ const T& required(const char* option, const std::optional<T>& value) {
 }
 
 Event gaussian(const AccessSpec& spec) {
-  refuse_foreign("--mechanism-epsilon", spec.mechanism_epsilon.has_value(), "gaussian");
-  refuse_foreign("--dimension", spec.dimension.has_value(), "gaussian");
-  refuse_foreign("--categories", spec.categories.has_value(), "gaussian");
   const double noise = required("--noise-multiplier", spec.noise_multiplier);
   const double rate = spec.rate();
   if (rate == 1) return Gaussian{noise, spec.neighbours()};
@@ -100,18 +108,8 @@ Event gaussian(const AccessSpec& spec) {
 }
 
 Event unsampled(const AccessSpec& spec, const std::string& mechanism) {
-  refuse_foreign("--noise-multiplier", spec.noise_multiplier.has_value(), mechanism);
-  refuse_foreign("--sampling-rate", spec.sampling_rate.has_value(), mechanism);
-  refuse_foreign("--batch-size", spec.batch_size.has_value(), mechanism);
-  refuse_foreign("--examples", spec.examples.has_value(), mechanism);
-  refuse_foreign("--sampling", spec.sampling.has_value(), mechanism);
-  refuse_foreign("--adjacency", spec.adjacency.has_value(), mechanism);
   const double epsilon = required("--mechanism-epsilon", spec.mechanism_epsilon);
-  if (mechanism == "laplace") {
-    refuse_foreign("--categories", spec.categories.has_value(), mechanism);
-    return Laplace{spec.dimension.value_or(1), epsilon};
-  }
-  refuse_foreign("--dimension", spec.dimension.has_value(), mechanism);
+  if (mechanism == "laplace") return Laplace{spec.dimension.value_or(1), epsilon};
   return RandomizedResponse{spec.categories.value_or(2), epsilon};
 }
 
@@ -129,8 +127,7 @@ double steps_of_an_epoch(const AccessSpec& spec) {
 }  // namespace
 
 bool AccessSpec::empty() const {
-  return !(mechanism || sampling || adjacency || noise_multiplier || sampling_rate || epochs ||
-           mechanism_epsilon || steps || batch_size || examples || dimension || categories);
+  return std::ranges::none_of(keys(), [this](const Key& key) { return key.given(*this); });
 }
 
 bool AccessSpec::fixed_size() const { return sampling == "without-replacement"; }
@@ -168,6 +165,7 @@ std::optional<std::int64_t> AccessSpec::count() const {
 
 Access AccessSpec::access() const {
   const std::string kind = mechanism.value_or("gaussian");
+  refuse_foreign(*this, kind);
   const Event event = kind == "gaussian" ? gaussian(*this) : unsampled(*this, kind);
   const std::optional<std::int64_t> accesses = count();
   if (!accesses) throw Error::of("--steps is missing, or --epochs");
@@ -177,11 +175,9 @@ Access AccessSpec::access() const {
 void add_access_options(CLI::App& command, AccessSpec& spec, const std::vector<std::string>& without) {
   for (const Key& key : keys()) {
     if (contains(without, key.name)) continue;
-    const std::string option = "--" + key.name;
-    command
-        .add_option_function<std::string>(
-            option, [&spec, &key, option](const std::string& text) { key.set(spec, option, text); }, key.doc)
-        ->type_name(key.type);
+    add_read(
+        command, "--" + key.name, key.type, key.doc,
+        [&spec, &key](const std::string& option, const std::string& text) { key.set(spec, option, text); });
   }
 }
 
@@ -192,7 +188,7 @@ AccessSpec read_access_spec(const std::string& text) {
   for (const std::string& part : CLI::detail::split(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
-    check_name("--and", name, names);
+    read_name("--and", name, names);
     if (equals == std::string::npos) {
       throw Error::of("--and: \"{}\" has no value; allowed: {}=...", name, name);
     }

@@ -9,7 +9,7 @@
 
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
+#include "harness/app/options.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -85,41 +85,12 @@ Error missing_delta() {
                          .remedy = "It should be well below one over the number of units, such as 1e-5."});
 }
 
-void add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
-                const Constraint& constraint, const std::string& doc) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, &number, constraint](const std::string& text) {
-            number = read_number(option, text, constraint);
-          },
-          doc)
-      ->type_name("NUMBER");
-}
-
-void add_choice(CLI::App& command, const std::string& option, std::string& choice,
-                const std::vector<std::string>& names, const std::string& doc) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, &choice, names](const std::string& text) {
-            check_name(option, text, names);
-            choice = text;
-          },
-          doc)
-      ->type_name("NAME");
-}
-
 void add_question_options(CLI::App& command, QuestionOptions& options) {
-  command
-      .add_option_function<std::string>(
-          "--delta",
-          [&options](const std::string& text) {
-            options.settings.delta = read_number("--delta", text, Constraint::between(0, 1));
-            options.has_delta = true;
-          },
-          "the probability with which epsilon may fail")
-      ->type_name("NUMBER");
+  add_read(command, "--delta", "NUMBER", "the probability with which epsilon may fail",
+           [&options](const std::string& option, const std::string& text) {
+             options.settings.delta = read_number(option, text, Constraint::between(0, 1));
+             options.has_delta = true;
+           });
   add_choice(command, "--accountant", options.accountant, accountant_names(),
              "rdp, pld or gaussian (exact, without sampling); left out: rdp and pld");
   add_choice(command, "--orders", options.settings.orders, {"default", "opacus"},

@@ -34,14 +34,6 @@ void add_question_options(CLI::App& command, QuestionOptions& options);
 /// The Error for a command line without --delta.
 Error missing_delta();
 
-/// Adds an option that takes a number.
-void add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
-                const Constraint& constraint, const std::string& doc);
-
-/// Adds an option that takes one of these names.
-void add_choice(CLI::App& command, const std::string& option, std::string& choice,
-                const std::vector<std::string>& names, const std::string& doc);
-
 /// What one accountant says of what a command is asked for.
 struct Finding {
   Answer answer = {};

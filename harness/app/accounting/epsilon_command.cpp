@@ -16,7 +16,6 @@
 
 #include "harness/app/accounting/access_options.hpp"
 #include "harness/app/accounting/answers.hpp"
-#include "harness/app/accounting/checks.hpp"
 #include "harness/app/options.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/durable_file.hpp"
@@ -183,12 +182,10 @@ void add_epsilon_command(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command.add_option("--ledger", arguments.ledger, "take the accesses from this ledger.json instead")
       ->type_name("FILE");
-  command
-      .add_option_function<std::string>(
-          "--client",
-          [&client = arguments.client](const std::string& text) { client = read_count("--client", text, 0); },
-          "of the ledger; left out: the one with the largest epsilon")
-      ->type_name("N");
+  add_read(command, "--client", "N", "of the ledger; left out: the one with the largest epsilon",
+           [&client = arguments.client](const std::string& option, const std::string& text) {
+             client = read_count(option, text, 0);
+           });
   add_question_options(command, arguments.options);
   add_number(command, "--at-epsilon", arguments.at_epsilon, Constraint::at_least(0),
              "instead of --delta: compute delta at this epsilon");

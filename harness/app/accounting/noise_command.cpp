@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +11,6 @@
 
 #include "harness/app/accounting/access_options.hpp"
 #include "harness/app/accounting/answers.hpp"
-#include "harness/app/accounting/checks.hpp"
 #include "harness/app/options.hpp"
 #include "results/text/number_format.hpp"
 
@@ -27,6 +27,17 @@ struct NoiseArguments {
   std::optional<double> epsilon;
   std::string solve;
 };
+
+// Seven significant digits of a number that is not smaller (`up`), or not larger, than the given one: whole
+// numbers of seven digits, times a power of ten. The factor allows for the rounding of that product, lest a
+// number that has seven digits already be moved on to the next.
+std::string shown(double number, bool up) {
+  if (number != 0 && std::isfinite(number)) {
+    const double unit = std::pow(10, std::floor(std::log10(std::abs(number))) - 6);
+    number = (up ? std::ceil(number * (1 - 1e-13) / unit) : std::floor(number * (1 + 1e-13) / unit)) * unit;
+  }
+  return fmt::format("{:.7g}", number);
+}
 
 bool is_given(const AccessSpec& spec, const std::string& unknown) {
   if (unknown == kNoise) return spec.noise_multiplier.has_value();
@@ -89,7 +100,7 @@ Finding ask_about(const std::string& accountant, const NoiseArguments& arguments
   }
   // Printed rounded to the safe side: more noise, a smaller rate.
   finding.number = unknown == kNoise ? setting.noise_multiplier : setting.rate;
-  finding.text = unknown == kNoise ? shown_at_least(finding.number) : shown_at_most(finding.number);
+  finding.text = shown(finding.number, unknown == kNoise);
   finding.json = results::json_number(finding.number);
   return finding;
 }

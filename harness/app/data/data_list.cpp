@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,10 +11,14 @@
 
 #include "harness/app/commands.hpp"
 #include "harness/app/data/data_options.hpp"
+#include "harness/app/options.hpp"
+#include "harness/config/sections/help.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Where the data set is, or "" where its files are not there.
 std::string place_of(const std::string& name, const SearchPath& search_path) {
@@ -46,6 +52,72 @@ int list_datasets() {
   return kSuccess;
 }
 
+std::string digits_in_groups(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t end = digits.size(); end > 3; end -= 3) digits.insert(end - 3, ",");
+  return digits;
+}
+
+void print_files(const PublishedFiles& published) {
+  if (published.files.empty()) return;
+  std::size_t width = 0;
+  for (const PublishedFile& file : published.files) width = std::max(width, file.name.size());
+  print("\nFiles, plain or .gz (size and SHA-256 of the content):\n");
+  for (const PublishedFile& file : published.files) {
+    if (file.sha256.empty())
+      print("  {}\n", file.name);
+    else
+      print("  {:{}}  {:>11} bytes  {}\n", file.name, width, digits_in_groups(file.size), file.sha256);
+  }
+}
+
+void print_source(const std::string& name, const PublishedFiles& published) {
+  print("\nSource: {}\n", published.origin);
+  if (!can_be_fetched(name)) return;
+  print("`fedarena data fetch {}` asks:\n", name);
+  for (const std::string& address : published.publication.addresses)
+    print("  {}{}\n", address, published.publication.archive);
+}
+
+void print_places(const std::string& name, const Settings& settings, const SearchPath& search_path) {
+  print("\nLooked for in:\n");
+  for (const fs::path& folder : candidate_folders(dataset_files(name).folders, search_path))
+    print("  {}\n", results::one_line(folder.string()));
+  try {
+    const auto files = find_dataset(name, settings, search_path);
+    const fs::path folder = folder_of(name, files, search_path);
+    print("Found in {}:\n", results::one_line(folder.string()));
+    for (const fs::path& file : files)
+      print("  {}\n", results::one_line(file.lexically_relative(folder).string()));
+  } catch (const Error&) {
+    print("Not found.\n");
+  }
+}
+
+int inform(const DataOptions& options) {
+  const PublishedFiles& published = dataset_files(options.name);
+  // A mistake in the options is found before anything is printed.
+  const SearchPath search_path = options.search_path();
+  const Settings settings = options.settings();
+  const std::string fields = fields_help(dataset_fields(options.name));
+  print("{}: {}\n", options.name, dataset_summary(options.name));
+  if (!fields.empty()) print("\nSettings (name, type, default, allowed, meaning):\n{}", fields);
+  switch (dataset_origin(options.name)) {
+    case DatasetOrigin::kDrawn:
+      print("\nThe program draws it; there are no files.\n");
+      break;
+    case DatasetOrigin::kOwn:
+      print("\nYou bring its files. A relative path is looked for in the working directory, then in:\n");
+      for (const fs::path& folder : search_path) print("  {}\n", results::one_line(folder.string()));
+      break;
+    case DatasetOrigin::kFiles:
+      print_files(published);
+      print_source(options.name, published);
+      print_places(options.name, settings, search_path);
+  }
+  return kSuccess;
+}
+
 }  // namespace
 
 void add_data_list(CLI::App& data, Action& action) {
@@ -60,6 +132,14 @@ void add_data_command(CLI::App& app, Action& action) {
   data->footer("`fedarena data COMMAND --help` explains a command.");
   for (const auto add : {add_data_list, add_data_info, add_data_verify, add_data_fetch, add_data_preview})
     add(*data, action);
+}
+
+void add_data_info(CLI::App& data, Action& action) {
+  const auto [command, options] =
+      add_command(data, action, inform, "info",
+                  "One data set: settings, files with sizes and SHA-256, source, where it lies.");
+  add_dataset_name(command, options.name)->required();
+  add_data_options(command, options);
 }
 
 }  // namespace fedarena

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/file.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
@@ -33,15 +32,13 @@ struct ExportArguments {
   results::Measures measures;
 };
 
-// A file and its content.
-using Output = std::pair<fs::path, std::string>;
-
-std::vector<Output> outputs(const ExportArguments& arguments, const std::vector<results::ExportedRun>& runs) {
+std::vector<results::FileContent> outputs(const ExportArguments& arguments,
+                                          const std::vector<results::ExportedRun>& runs) {
   if (arguments.format == "csv") return {{arguments.output, results::long_csv(runs, arguments.measures)}};
   if (arguments.format == "jsonl") {
     return {{arguments.output, results::long_json_lines(runs, arguments.measures)}};
   }
-  std::vector<Output> files;
+  std::vector<results::FileContent> files;
   for (const results::ExportedRun& run : runs) {
     files.emplace_back(arguments.output / run.name / results::kEventFile,
                        results::event_file(run, arguments.measures));
@@ -82,13 +79,14 @@ int run_export(const ExportArguments& arguments) {
   const results::ExportedRuns exported = results::read_exported_runs(arguments.folders);
   const std::set<std::string> names = names_of_values(arguments, exported.runs);
   // Files are written when all of them are made.
-  const std::vector<Output> files = outputs(arguments, exported.runs);
+  const std::vector<results::FileContent> files = outputs(arguments, exported.runs);
   for (const auto& [file, content] : files) check_place(file, exported.runs);
   std::size_t rounds = 0;
   for (const results::ExportedRun& run : exported.runs) rounds += run.rounds.size();
-  for (const auto& [file, content] : files) {
-    if (arguments.format == "tensorboard") make_folders(file.parent_path());
-    results::replace_file(file, content);
+  if (arguments.format == "tensorboard") {
+    results::replace_files(files);
+  } else {
+    results::replace_file(files.front().first, files.front().second);
   }
   print("{}: {}, {} rounds in all, {}\n", arguments.output.string(), counted(exported.runs.size(), "run"),
         rounds, counted(names.size(), "measure"));

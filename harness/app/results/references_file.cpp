@@ -69,8 +69,8 @@ std::string key_text(const Setting& setting) {
 // A table stands for the keys in it: partition.alpha = 0.5.
 void add_key(std::vector<FigureKey>& keys, const std::string& above, const Setting& setting) {
   const std::string name = above + setting.key;
-  if (setting.written.table) {
-    for (const Setting& below : setting.written.table->settings) add_key(keys, name + ".", below);
+  if (setting.written.table()) {
+    for (const Setting& below : setting.written.table()->settings) add_key(keys, name + ".", below);
     return;
   }
   FigureKey key{.name = name, .value = key_text(setting), .place = setting.place};
@@ -157,11 +157,11 @@ class Reader {
                 .remedy = "write a second [[published]]"});
     }
     for (const ParsedValue& item : items) {
-      if (!item.table) {
+      if (!item.table()) {
         complain(
             {.place = item.place, .found = fmt::format("figures has {} in it", item.kind), .allowed = form});
       }
-      references_.figures.push_back(read_figure(*item.table, item.place, shared));
+      references_.figures.push_back(read_figure(*item.table(), item.place, shared));
     }
   }
 

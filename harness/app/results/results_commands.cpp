@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,22 +11,32 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/options.hpp"
 #include "harness/app/results/references_file.hpp"
 #include "harness/slurm/submission.hpp"
+#include "results/audit/privacy_report.hpp"
+#include "results/bundle/bundle.hpp"
 #include "results/live/live_runs.hpp"
 #include "results/measures/round_metric.hpp"
+#include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
+#include "results/report/report.hpp"
 #include "results/table/column_selection.hpp"
 #include "results/table/list.hpp"
 #include "results/table/pivot.hpp"
 #include "results/table/published.hpp"
+#include "results/table/rows.hpp"
 #include "results/table/table.hpp"
+#include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 #include "results/write/render.hpp"
 
 namespace fedarena {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct TableArguments {
   std::vector<std::filesystem::path> folders;
@@ -124,6 +135,51 @@ int print_list(const ListArguments& arguments) {
   return kSuccess;
 }
 
+struct PrivacyArguments {
+  std::filesystem::path run;
+  std::string format = "text";
+};
+
+int run_privacy(const PrivacyArguments& arguments) {
+  const results::PrivacyReport report = results::privacy_report(results::open_one_run(arguments.run));
+  print("{}", arguments.format == "json" ? render_json(report) : render_text(report));
+  return kSuccess;
+}
+
+struct ReportArguments {
+  std::vector<std::filesystem::path> folders;
+  std::filesystem::path page = "report.html";
+};
+
+int run_report(const ReportArguments& arguments) {
+  check_ending("--output", arguments.page, {".html", ".htm"});
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::separate_by_settings(runs);
+  const results::Report report = results::make_report(std::move(runs));
+  results::replace_file(arguments.page, report.html);
+  print("{}: {}, {} of the table, {}\n", arguments.page.string(), counted(report.runs, "run"),
+        counted(report.rows, "row"), results::human_bytes(static_cast<double>(report.html.size())));
+  for (const results::Problem& problem : report.problems) {
+    print(stderr, "note: {}\n", results::one_line(fmt::format("{}: {}", problem.run.string(), problem.what)));
+  }
+  return kSuccess;
+}
+
+struct BundleArguments {
+  std::vector<fs::path> folders;
+  fs::path output;
+};
+
+int run_bundle(const BundleArguments& arguments) {
+  check_ending("--output", arguments.output, {".tar.gz", ".tgz"});
+  const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  const results::BundleSize size =
+      results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);
+  print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
+        results::human_bytes(static_cast<double>(size.bytes)));
+  return kSuccess;
+}
+
 }  // namespace
 
 void add_table_command(CLI::App& app, Action& action) {
@@ -167,6 +223,33 @@ void add_list_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
       add_command(app, action, print_list, "list", "Show runs and their state.");
   command.add_option("DIR", arguments.folders, "folders with run directories; default runs");
+}
+
+void add_privacy_command(CLI::App& app, Action& action) {
+  const auto [command, arguments] =
+      add_command(app, action, run_privacy, "privacy",
+                  "Explain a run's epsilon: what it hides, and which access to whose data costs how much.");
+  command.add_option("RUN", arguments.run, "the folder of one run, finished or not")->required();
+  add_format(command, arguments.format);
+}
+
+void add_report_command(CLI::App& app, Action& action) {
+  const auto [command, arguments] =
+      add_command(app, action, run_report, "report",
+                  "Write one HTML page of runs: tables, charts, partitions, privacy, images, environment.");
+  command.add_option("DIR", arguments.folders, "folders with run directories, finished or not")->required();
+  command.add_option("-o,--output", arguments.page, "the page to write; default report.html")
+      ->type_name("FILE.html");
+}
+
+void add_bundle_command(CLI::App& app, Action& action) {
+  const auto [command, arguments] =
+      add_command(app, action, run_bundle, "bundle",
+                  "Pack finished runs into one file that can be verified and replayed elsewhere.");
+  command.add_option("RUN", arguments.folders, "folders with run directories")->required();
+  command.add_option("-o,--output", arguments.output, "the file to write, such as paper.fedarena.tar.gz")
+      ->type_name("FILE")
+      ->required();
 }
 
 }  // namespace fedarena

@@ -1,9 +1,11 @@
 #include "harness/app/results/verify_command.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,9 @@ namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
+
+// How messages end about a file that this user may not read, which tells nothing of what it holds.
+const std::string kForbidden = std::generic_category().message(EACCES);
 
 // What was found in all runs so far.
 class Findings {
@@ -53,7 +58,10 @@ class Findings {
   // Of one run, which must not hide the others; none: it can be read.
   void broken(const std::vector<std::string>& problems) {
     broken_ += problems.empty() ? 0 : 1;
-    for (const std::string& problem : problems) say("broken", problem);
+    for (const std::string& problem : problems) {
+      say("broken", problem);
+      damaged_ = damaged_ || !problem.ends_with(kForbidden);
+    }
   }
 
   void say(const std::string& kind, std::string text) const {
@@ -78,10 +86,15 @@ class Findings {
     if (differences_ + broken_ == 0) return;
     std::vector<std::string> found;
     if (differences_ > 0) found.push_back("the records hold " + counted(differences_, "difference"));
-    if (broken_ > 0) found.push_back(counted(broken_, "run") + " cannot be read");
+    const bool forbidden = differences_ == 0 && !damaged_;
+    if (broken_ > 0)
+      found.push_back(counted(broken_, "run") + " cannot be read" + (forbidden ? ": " + kForbidden : ""));
     throw Error(Complaint{
         .found = fmt::format("{}", fmt::join(found, "; ")),
-        .remedy = "Records were edited or damaged, or another version wrote them; run the cell again."});
+        .remedy =
+            forbidden
+                ? "Change the permissions of these files, or ask whom they belong to."
+                : "Records were edited or damaged, or another version wrote them; run the cell again."});
   }
 
  private:
@@ -95,6 +108,7 @@ class Findings {
   std::vector<Note> notes_;
   std::int64_t values_ = 0;
   std::size_t differences_ = 0, broken_ = 0;
+  bool damaged_ = false;  // any of the broken ones; not those whose files somebody may not read
 };
 
 // The folders to look for runs in: bundles are unpacked.
@@ -123,15 +137,19 @@ std::vector<fs::path> folders_of(const std::vector<fs::path>& paths, std::deque<
 // Whether the run could be read to its end.
 bool verify(const results::FoundRun& run, const VerifyData& verify_data, Findings& findings) {
   std::vector<std::string> problems;
+  // Seal and run may fail alike.
+  const auto add = [&](const std::string& problem, const std::string& where = {}) {
+    if (problems.empty() || !problems.front().ends_with(problem)) problems.push_back(where + problem);
+  };
   bool readable = false;
   // A file that cannot be read is one that differs from the seal, and others may differ as well.
   try {
     findings.add(results::verify_seal(run), run.path);
   } catch (const Error& error) {
-    problems.emplace_back(error.what());
+    add(error.what());
   }
   if (!run.summary) {
-    problems.push_back(fmt::format("{}: {}", run.path.string(), run.problem));
+    add(run.problem, run.path.string() + ": ");
   } else {
     try {
       findings.add(results::verify_run(run.path), run.path);
@@ -139,7 +157,7 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
       if (verify_data) findings.add(verify_data(run.path), run.path);
       readable = true;
     } catch (const Error& error) {
-      problems.emplace_back(error.what());
+      add(error.what());
     }
   }
   findings.broken(problems);

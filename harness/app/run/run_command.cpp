@@ -30,15 +30,11 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 struct RunArguments {
   ExperimentOptions experiment;
-  std::filesystem::path out;
-  int workers = WorkPool::available_cores();
+  RunOptions run = {.workers = WorkPool::available_cores()};
   std::string device;
   std::vector<std::string> only;
   std::string stage;
-  int jobs = 1;
-  double memory = 0;
-  double state_memory = static_cast<double>(kStateMemory) / kGiB;
-  bool resume = false;
+  double memory = 0, state_memory = static_cast<double>(kStateMemory) / kGiB;
   bool dry_run = false;
 };
 
@@ -48,13 +44,10 @@ int stopped() {
 }
 
 RunOptions options_of(const RunArguments& arguments, const std::string& name) {
-  RunOptions options;
-  options.out = arguments.out.empty() ? std::filesystem::path("runs") / name : arguments.out;
-  options.workers = arguments.workers;
-  options.jobs = arguments.jobs;
+  RunOptions options = arguments.run;
+  if (options.out.empty()) options.out = std::filesystem::path("runs") / name;
   options.memory = static_cast<std::int64_t>(arguments.memory * kGiB);
   options.state_memory = static_cast<std::int64_t>(arguments.state_memory * kGiB);
-  options.resume = arguments.resume;
   return options;
 }
 
@@ -71,7 +64,7 @@ void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginH
 // reason to end before rank 0 has sent it home: see harness/ranks/DECISIONS.md.
 int work(Ranks& ranks, const PluginHost& host, const RunArguments& arguments, const std::atomic<bool>& stop) {
   try {
-    work_for_rank_0(ranks, host, arguments.workers, stop);
+    work_for_rank_0(ranks, host, arguments.run.workers, stop);
   } catch (const Interrupted&) {  // rank 0 is gone
     return kInterrupted;
   }
@@ -79,8 +72,8 @@ int work(Ranks& ranks, const PluginHost& host, const RunArguments& arguments, co
 }
 
 void check_jobs(const RunArguments& arguments, const Ranks* ranks) {
-  if (ranks == nullptr || arguments.jobs == 1) return;
-  throw Error(Complaint{.place = {fmt::format("--jobs {}", arguments.jobs)},
+  if (ranks == nullptr || arguments.run.jobs == 1) return;
+  throw Error(Complaint{.place = {fmt::format("--jobs {}", arguments.run.jobs)},
                         .found = fmt::format("{} ranks share one cell after the other", ranks->count()),
                         .remedy = "Leave it out"});
 }
@@ -145,10 +138,10 @@ void add_run_command(CLI::App& app, Action& action) {
   const auto [command, arguments] = add_command(app, action, run_experiments, "run",
                                                 "Run an experiment file: every algorithm with every seed.");
   add_experiment_options(command, arguments.experiment);
-  command.add_option("--out", arguments.out,
+  command.add_option("--out", arguments.run.out,
                      "folder for the run directories; default runs/NAME, with a profile runs/NAME-PROFILE");
-  add_workers(command, arguments.workers);
-  add_count(command, "--jobs", arguments.jobs, 1, 1024,
+  add_workers(command, arguments.run.workers);
+  add_count(command, "--jobs", arguments.run.jobs, 1, 1024,
             "cells that run at once, on the same workers; changes the time, never the result");
   command
       .add_option("--memory", arguments.memory,
@@ -168,7 +161,7 @@ void add_run_command(CLI::App& app, Action& action) {
   add_name(command, "--stage", arguments.stage, {kTrials, kCells},
            "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished");
   add_name(command, "--device", arguments.device, {"cpu", "cuda"}, "cpu or cuda; replaces experiment.device");
-  command.add_flag("--resume", arguments.resume,
+  command.add_flag("--resume", arguments.run.resume,
                    "keep finished cells, continue unfinished ones, begin the others");
   command.add_flag("--dry-run", arguments.dry_run,
                    "say what would be run, with sizes and times, and what is finished; write nothing");

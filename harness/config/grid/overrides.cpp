@@ -90,11 +90,10 @@ Target within_own(Target target, const SectionSpec& spec, const OverrideSource& 
   const std::string name = target.key.substr(0, dot);
   if (target.table->find(name) == nullptr) {
     put(*target.table, name, name, source,
-        {.place = source.place, .value = {}, .kind = "a table", .table = Table{source.place, {}}});
+        {.place = source.place, .value = {}, .kind = "a table", .tables = {Table{source.place, {}}}});
   }
   // Something else than a table is a mistake of its own, and reported as such: the target is nothing.
-  NestedTable& own = target.table->find(name)->written.table;
-  return {own ? &*own : nullptr, target.key.substr(dot + 1)};
+  return {target.table->find(name)->written.table(), target.key.substr(dot + 1)};
 }
 
 // What messages offer.
@@ -116,7 +115,7 @@ void check_folder(const std::string& name, const Place& place, const std::vector
 
 // Without quotes, TOML takes the dots of a path for tables.
 void check_entry(const Setting& entry) {
-  if (!entry.written.table) return;
+  if (!entry.written.table()) return;
   complain({.place = entry.place,
             .found = in_quotes(entry.key) + " is a table",
             .allowed = std::string(kEntryForm)});
@@ -191,7 +190,7 @@ std::vector<Profile> profiles_of(const Document& document, const std::vector<Sec
   if (section->form != Section::Form::kTable)
     complain({.place = section->place, .found = "\"profiles\" is not a section", .remedy = remedy});
   for (const Setting& setting : section->tables.front().settings) {
-    if (!setting.written.table) {
+    if (!setting.written.table()) {
       complain({.place = setting.place,
                 .found = fmt::format("the profile {} is {}", in_quotes(setting.key), setting.written.kind),
                 .allowed = "a section",
@@ -203,7 +202,7 @@ std::vector<Profile> profiles_of(const Document& document, const std::vector<Sec
                 .allowed = fmt::format("at most {}", kMostProfiles)});
     }
     check_folder(setting.key, setting.place, specs);
-    profiles.push_back({setting.key, setting.place, setting.written.table->settings});
+    profiles.push_back({setting.key, setting.place, setting.written.table()->settings});
     for (const Setting& entry : profiles.back().entries) check_entry(entry);
   }
   return profiles;

@@ -21,11 +21,11 @@ constexpr std::size_t kLongestPoint = 200;
 
 void put_all(Document& document, const std::string& path, const OverrideSource& source,
              const ParsedValue& written, const std::vector<SectionSpec>& specs) {
-  if (!written.table) {
+  if (!written.table()) {
     put_override(document, path, source, written, specs);
     return;
   }
-  for (const Setting& setting : written.table->settings)
+  for (const Setting& setting : written.table()->settings)
     put_all(document, path + "." + setting.key, {setting.place, source.form, source.lists}, setting.written,
             specs);
 }
@@ -33,8 +33,8 @@ void put_all(Document& document, const std::string& path, const OverrideSource& 
 // Where what the value gives is written: the value itself, and keys and values of a table.
 void add_places_in(std::vector<std::string>& places, const ParsedValue& written) {
   places.push_back(written.place.str());
-  if (!written.table) return;
-  for (const Setting& setting : written.table->settings) {
+  if (!written.table()) return;
+  for (const Setting& setting : written.table()->settings) {
     places.push_back(setting.place.str());
     add_places_in(places, setting.written);
   }

@@ -13,11 +13,11 @@ namespace {
 constexpr std::string_view kAlgorithms = "algorithms.";
 
 void flatten(const std::string& path, const ParsedValue& written, Swept& swept) {
-  if (!written.table) {
+  if (!written.table()) {
     swept.emplace_back(path, written.value ? plain_text(*written.value) : written.kind);
     return;
   }
-  for (const Setting& setting : written.table->settings)
+  for (const Setting& setting : written.table()->settings)
     flatten(path + "." + setting.key, setting.written, swept);
 }
 
@@ -48,7 +48,7 @@ void check_values(const Dimension& dimension) {
     if (swept.empty())
       complain({.place = written.place, .found = "an empty table", .allowed = "{key = value}"});
     if (contains(seen, swept)) {
-      const bool single = !written.table;
+      const bool single = !written.table();
       complain({.place = written.place,
                 .found = single ? fmt::format("{} is listed twice", in_quotes(swept.front().second))
                                 : "the same table is listed twice",
@@ -68,7 +68,7 @@ void check_paths(const Dimension& dimension) {
 
 void check_list(const Setting& setting) {
   const ParsedValue& written = setting.written;
-  if (written.table) {
+  if (written.table()) {
     // Without quotes, TOML takes the dots of a path for tables.
     complain({.place = setting.place,
               .found = in_quotes(setting.key) + " is a table",

@@ -59,7 +59,7 @@ double end_of_range(const Setting& setting) {
 bool is_whole(const Setting& setting) { return setting.written.get<std::int64_t>() != nullptr; }
 
 Range range_of(const Setting& entry) {
-  const Table& table = *entry.written.table;
+  const Table& table = *entry.written.table();
   for (const Setting& setting : table.settings) {
     if (setting.key != "from" && setting.key != "to" && setting.key != "scale")
       complain({.place = setting.place,
@@ -100,8 +100,8 @@ Value draw(const Range& range, Stream& stream) {
 
 // Whether the entry is a range such as {from = 0.001, to = 1.0, scale = "log"}.
 bool is_range(const Setting& entry) {
-  const NestedTable& table = entry.written.table;
-  return table && (table->find("from") != nullptr || table->find("to") != nullptr);
+  const Table* table = entry.written.table();
+  return table != nullptr && (table->find("from") != nullptr || table->find("to") != nullptr);
 }
 
 // `count` different values drawn uniformly from the range, on its scale; whole numbers where both ends are,
@@ -121,7 +121,7 @@ std::vector<ParsedValue> drawn_from(const Setting& entry, std::size_t count, std
   }
   std::vector<ParsedValue> written;
   for (Value& value : values)
-    written.push_back({.place = entry.written.place, .value = std::move(value), .kind = {}});
+    written.push_back({.place = entry.written.place, .value = std::move(value), .kind = {}, .tables = {}});
   return written;
 }
 

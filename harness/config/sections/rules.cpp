@@ -23,7 +23,7 @@ void check_required_policy(const std::string& required, const AlgorithmEntry& en
     complaint.allowed = own.keys.front().field.allowed();
   } else {
     const Setting* section = table.find(own.key());
-    const bool chooses_policy = section != nullptr && section->written.table->find("policy") != nullptr;
+    const bool chooses_policy = section != nullptr && section->written.table()->find("policy") != nullptr;
     complaint.found = fmt::format("{} requires the privacy policy {} and would run under {}",
                                   in_quotes(entry.name), in_quotes(required), in_quotes(entry.privacy.name));
     complaint.remedy =

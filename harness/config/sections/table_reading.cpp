@@ -61,7 +61,7 @@ const Table* own_table(const Table& algorithm, const SectionSpec& own) {
   const Setting* setting = algorithm.find(own.key());
   if (setting == nullptr) return nullptr;
   const ParsedValue& written = setting->written;
-  if (written.table) return &*written.table;
+  if (const Table* table = written.table()) return table;
   complain({.place = written.place,
             .found = fmt::format("{} is {}", own.key(), written.text()),
             .allowed = "a section",

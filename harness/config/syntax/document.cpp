@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include <toml++/toml.h>
@@ -38,29 +37,17 @@ toml::table parse_toml(std::string_view text, const std::string& file) {
 }
 
 std::string kind_of(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "a list";
-    case toml::node_type::string:
-      return "a string";
-    case toml::node_type::integer:
-      return "an integer";
-    case toml::node_type::floating_point:
-      return "a number";
-    case toml::node_type::boolean:
-      return "a boolean";
-    case toml::node_type::date:
-      return "a date";
-    case toml::node_type::time:
-      return "a time";
-    case toml::node_type::date_time:
-      return "a date and time";
-    case toml::node_type::none:
-      break;
-  }
-  return "nothing";
+  using Type = toml::node_type;
+  static const std::map<Type, std::string> kKinds = {{Type::table, "a table"},
+                                                     {Type::array, "a list"},
+                                                     {Type::string, "a string"},
+                                                     {Type::integer, "an integer"},
+                                                     {Type::floating_point, "a number"},
+                                                     {Type::boolean, "a boolean"},
+                                                     {Type::date, "a date"},
+                                                     {Type::time, "a time"},
+                                                     {Type::date_time, "a date and time"}};
+  return kKinds.at(node.type());
 }
 
 Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 2);
@@ -73,14 +60,14 @@ std::vector<ParsedValue> items_of(const toml::array& array, const std::string& f
     if (items.size() > kMostPoints) break;
     items.push_back(written(node, file, false));
     if (const auto* table = node.as_table()) {
-      items.back().table = table_of(*table, items.back().place, file, 1);
+      items.back().tables = {table_of(*table, items.back().place, file, 1)};
     }
   }
   return items;
 }
 
 ParsedValue written_list(const toml::array& array, const std::string& file, bool with_items) {
-  ParsedValue result{.place = place_of(array.source(), file), .value = {}, .kind = {}};
+  ParsedValue result{.place = place_of(array.source(), file), .value = {}, .kind = {}, .tables = {}};
   if (with_items) result.items = items_of(array, file);
   std::vector<std::int64_t> integers;
   std::vector<double> numbers;
@@ -107,7 +94,8 @@ ParsedValue written_list(const toml::array& array, const std::string& file, bool
 
 ParsedValue written(const toml::node& node, const std::string& file, bool with_items) {
   if (const auto* array = node.as_array()) return written_list(*array, file, with_items);
-  ParsedValue result{.place = place_of(node.source(), file), .value = {}, .kind = kind_of(node)};
+  ParsedValue result{
+      .place = place_of(node.source(), file), .value = {}, .kind = kind_of(node), .tables = {}};
   if (const auto* flag = node.as_boolean()) result.value = flag->get();
   if (const auto* number = node.as_integer()) result.value = number->get();
   if (const auto* number = node.as_floating_point()) result.value = number->get();
@@ -126,7 +114,7 @@ Table table_of(const toml::table& table, const Place& place, const std::string& 
   for (auto&& [key, node] : table) {
     Setting setting{std::string(key.str()), place_of(key.source(), file), written(node, file)};
     if (const auto* inner = node.as_table(); inner != nullptr && below > 0) {
-      setting.written.table = table_of(*inner, setting.place, file, below - 1);
+      setting.written.tables = {table_of(*inner, setting.place, file, below - 1)};
     }
     result.settings.push_back(std::move(setting));
   }
@@ -158,11 +146,12 @@ void move_to(const Place& place, ParsedValue& moved) {
   moved.place = place;
   moved.elements.clear();
   for (ParsedValue& item : moved.items) move_to(place, item);
-  if (!moved.table) return;
-  moved.table->place = place;
-  for (Setting& setting : moved.table->settings) {
-    setting.place = place;
-    move_to(place, setting.written);
+  for (Table& table : moved.tables) {
+    table.place = place;
+    for (Setting& setting : table.settings) {
+      setting.place = place;
+      move_to(place, setting.written);
+    }
   }
 }
 
@@ -205,16 +194,9 @@ std::string text_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-NestedTable::NestedTable() = default;
-NestedTable::NestedTable(Table table) : table_(std::make_unique<Table>(std::move(table))) {}
-NestedTable::NestedTable(const NestedTable& other)
-    : table_(other.table_ ? std::make_unique<Table>(*other.table_) : nullptr) {}
-NestedTable::NestedTable(NestedTable&& other) noexcept = default;
-NestedTable& NestedTable::operator=(NestedTable other) noexcept {
-  table_ = std::move(other.table_);
-  return *this;
-}
-NestedTable::~NestedTable() = default;
+Table* ParsedValue::table() { return tables.empty() ? nullptr : &tables.front(); }
+
+const Table* ParsedValue::table() const { return tables.empty() ? nullptr : &tables.front(); }
 
 const Setting* Table::find(std::string_view key) const { return find_named(settings, key, &Setting::key); }
 
@@ -255,7 +237,8 @@ ParsedValue parse_value(std::string_view text, const Place& place) {
       return result;
     }
   } catch (const Error&) {
-    if (is_bare_word(text)) return {.place = place, .value = std::string(text), .kind = "a string"};
+    if (is_bare_word(text))
+      return {.place = place, .value = std::string(text), .kind = "a string", .tables = {}};
   }
   complain(
       {.place = place,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,35 +15,19 @@ namespace fedarena::config {
 
 struct Table;
 
-/// A table inside a value, or none: copied with it, behind a pointer because tables hold values.
-class NestedTable {
- public:
-  NestedTable();
-  NestedTable(Table table);  // NOLINT(google-explicit-constructor): as std::optional
-  NestedTable(const NestedTable& other);
-  NestedTable(NestedTable&& other) noexcept;
-  NestedTable& operator=(NestedTable other) noexcept;
-  ~NestedTable();
-
-  explicit operator bool() const { return table_ != nullptr; }
-  Table& operator*() { return *table_; }
-  const Table& operator*() const { return *table_; }
-  Table* operator->() { return table_.get(); }
-  const Table* operator->() const { return table_.get(); }
-
- private:
-  std::unique_ptr<Table> table_;
-};
-
 /// What stands right of an equals sign, and where.
 struct ParsedValue {
   Place place;
   std::optional<Value> value;                      ///< nothing when no setting can hold it
   std::string kind;                                ///< then: what it is, "a date"
   std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
-  NestedTable table = {};                          ///< where a section holds a table of its own
+  std::vector<Table> tables;            ///< one where a section holds a table of its own, as a list because
+                                        ///< tables hold values
   std::vector<ParsedValue> items = {};  ///< of a list: its elements, as far as a sweep can use them
 
+  /// That table, or nullptr.
+  Table* table();
+  const Table* table() const;
   /// The value, where it has that type, or nullptr.
   template <typename Held>
   const Held* get() const {

@@ -1,154 +1,279 @@
 // The ranks of a program that mpirun (or srun) started. A library of its own, so that fedarena runs where
-// there is no MPI. Standard: MPI 3.1, of which point-to-point messages, one broadcast and nothing else are
-// used.
+// there is no MPI. Standard: MPI 3.1, of which point-to-point messages and nothing else are used.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <mpi.h>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/ranks/mpi/transfers.hpp"
 #include "harness/ranks/mpi_library.hpp"
+#include "harness/ranks/tree.hpp"
 
 namespace fedarena {
 namespace {
 
-// Counts are int in MPI 3.
-constexpr std::size_t kLargestPiece = std::size_t{1} << 30;
-constexpr int kTag = 7;
-
 using Clock = std::chrono::steady_clock;
+
+constexpr Tags kDirect{.head = 1, .rest = 2};
+constexpr Tags kTree{.head = 3, .rest = 4};
 
 // How long a rank that was told to stop waits for another. Rank 0, for the answers of those that were told as
 // well: mpirun kills all of them a second after it told them, and rank 0 has a run to write down before.
 constexpr std::chrono::milliseconds kRank0Waits{200};
 // The others, for its word: one that left before would have the launcher end them all.
 constexpr std::chrono::seconds kOthersWait{120};
+// How often a rank that waits looks whether it was told to stop.
+constexpr std::chrono::milliseconds kLook{10};
 
+// A message down the tree: this rank passes on what is here while the rest arrives.
+struct Relayed {
+  Incoming incoming{kTree};
+  std::vector<Outgoing> below = {};
+  bool delivered = false;
+};
+
+// A thread of its own makes all calls of MPI, so that messages travel while the others compute. Between its
+// looks at them it sleeps, where MPI's own wait keeps a core busy.
 class MpiRanks final : public Ranks {
  public:
-  explicit MpiRanks(const std::atomic<bool>& stop) : stop_(stop) {
-    int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    if (provided < MPI_THREAD_FUNNELED)
-      throw Error::of("this MPI allows no threads beside those that call it");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &count_);
+  explicit MpiRanks(const std::atomic<bool>& stop) : stop_(stop), mpi_([this] { run(); }) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return count_ > 0 || failure_; });
+    if (!failure_) return;
+    lock.unlock();
+    mpi_.join();
+    std::rethrow_exception(failure_);
   }
   // Rank 0 sends the others home. One that gave a wait up leaves them to the launcher, which ends them: they
   // may be in the middle of a loop.
   ~MpiRanks() override {
-    if (gave_up_) return;
+    std::unique_lock lock(mutex_, std::defer_lock);
     try {
       if (rank_ == 0) broadcast({});
-      MPI_Finalize();
-    } catch (const Interrupted&) {
+      lock.lock();
+      wait(lock, [&] { return idle_; });
+      leaving_ = true;
+    } catch (...) {
+      if (!lock) lock.lock();
+      gave_up_ = true;
     }
+    lock.unlock();
+    wake_.notify_one();
+    mpi_.join();
   }
   MpiRanks(const MpiRanks&) = delete;
   MpiRanks& operator=(const MpiRanks&) = delete;
 
   int rank() const override { return rank_; }
   int count() const override { return count_; }
-
-  std::string host() const override {
-    std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
-    int length = 0;
-    MPI_Get_processor_name(name.data(), &length);
-    return {name.data(), static_cast<std::size_t>(length)};
-  }
+  std::string host() const override { return host_; }
 
   Bytes broadcast(Bytes bytes) override {
-    check_exchange();
-    std::uint64_t size = bytes.size();
-    broadcast_piece(&size, sizeof(size));
-    bytes.resize(size);
-    for_each_piece(bytes.size(),
-                   [&](std::size_t begin, int piece) { broadcast_piece(bytes.data() + begin, piece); });
+    if (rank_ == 0) {
+      const auto shared = std::make_shared<const Bytes>(std::move(bytes));
+      for (const int below : place_.below) order(Outgoing(below, kTree, shared));
+      return {};
+    }
+    std::unique_lock lock(mutex_);
+    wait(lock, [&] { return !from_tree_.empty(); });
+    bytes = std::move(from_tree_.front());
+    from_tree_.pop_front();
     return bytes;
   }
 
-  void send(int to, std::span<const std::byte> bytes) override {
-    check_exchange();
-    const std::uint64_t size = bytes.size();
-    send_piece(to, &size, sizeof(size));
-    for_each_piece(size, [&](std::size_t begin, int piece) { send_piece(to, bytes.data() + begin, piece); });
+  void send(int to, Bytes bytes) override {
+    order(Outgoing(to, kDirect, std::make_shared<const Bytes>(std::move(bytes))));
   }
 
-  Bytes receive(int from) override {
-    check_exchange();
-    std::uint64_t size = 0;
-    receive_piece(from, &size, sizeof(size));
-    Bytes bytes(size);
-    for_each_piece(size,
-                   [&](std::size_t begin, int piece) { receive_piece(from, bytes.data() + begin, piece); });
-    return bytes;
+  std::vector<Received> receive_some(std::size_t most) override {
+    std::unique_lock lock(mutex_);
+    wait(lock, [&] { return !received_.empty(); });
+    const auto end = received_.begin() + static_cast<std::ptrdiff_t>(std::min(most, received_.size()));
+    std::vector<Received> some(std::move_iterator(received_.begin()), std::move_iterator(end));
+    received_.erase(received_.begin(), end);
+    return some;
   }
 
  private:
-  template <typename Piece>
-  static void for_each_piece(std::size_t size, const Piece& piece) {
-    for (std::size_t begin = 0; begin < size; begin += kLargestPiece)
-      piece(begin, static_cast<int>(std::min(kLargestPiece, size - begin)));
+  void order(Outgoing message) {
+    {
+      const std::lock_guard lock(mutex_);
+      check_exchange();
+      orders_.push_back(std::move(message));
+      idle_ = false;
+    }
+    wake_.notify_one();
   }
-
-  // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): wait() tests each until it is done
-  void broadcast_piece(void* bytes, int size) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(bytes, size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-    wait(request);
-  }
-  void send_piece(int to, const void* bytes, int size) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Isend(bytes, size, MPI_BYTE, to, kTag, MPI_COMM_WORLD, &request);
-    wait(request);
-  }
-  void receive_piece(int from, void* bytes, int size) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(bytes, size, MPI_BYTE, from, kTag, MPI_COMM_WORLD, &request);
-    wait(request);
-  }
-  // NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker)
 
   // After half a message, nobody knows what the next bytes are.
   void check_exchange() const {
+    if (failure_) std::rethrow_exception(failure_);
     if (gave_up_) throw Interrupted();
   }
 
-  // `stopped`: when the wait first saw that the run is to stop.
-  bool waited_too_long(std::optional<Clock::time_point>& stopped) const {
-    if (!stop_.load(std::memory_order_relaxed)) return false;
-    const Clock::time_point now = Clock::now();
-    if (!stopped) stopped = now;
-    return now - *stopped > (rank_ == 0 ? Clock::duration(kRank0Waits) : Clock::duration(kOthersWait));
-  }
-
-  // MPI's own wait turns a core for as long as it takes, which others could compute on, and hears no signal.
-  void wait(MPI_Request& request) {
-    using std::chrono::microseconds;
-    constexpr microseconds kLongest{500};
-    microseconds pause{1};
+  template <typename Ready>
+  void wait(std::unique_lock<std::mutex>& lock, const Ready& ready) {
+    const Clock::duration limit = rank_ == 0 ? Clock::duration(kRank0Waits) : Clock::duration(kOthersWait);
     std::optional<Clock::time_point> stopped;
-    int done = 0;
     while (true) {
-      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-      if (done != 0) return;
-      if (waited_too_long(stopped)) {
-        gave_up_ = true;
-        throw Interrupted();
-      }
-      std::this_thread::sleep_for(pause);
-      pause = std::min(2 * pause, kLongest);
+      check_exchange();
+      if (ready()) return;
+      changed_.wait_for(lock, kLook);
+      if (!stop_.load(std::memory_order_relaxed)) continue;
+      if (!stopped) stopped = Clock::now();
+      gave_up_ = !ready() && Clock::now() - *stopped > limit;
     }
   }
 
+  // Only MPI's thread calls what follows.
+
+  void run() {
+    try {
+      join();
+      while (look()) {
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      changed_.notify_all();
+    }
+  }
+
+  void join() {
+    int provided = 0, rank = 0, count = 0, length = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    if (provided < MPI_THREAD_FUNNELED)
+      throw Error::of("this MPI allows no threads beside those that call it");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
+    MPI_Get_processor_name(name.data(), &length);
+    direct_.emplace_back(kDirect);
+    if (rank > 0) tree_.emplace_back();
+    const std::lock_guard lock(mutex_);
+    rank_ = rank;
+    count_ = count;
+    host_.assign(name.data(), static_cast<std::size_t>(length));
+    place_ = place_in_tree(rank, count);
+    changed_.notify_all();
+  }
+
+  // Moves all messages on, then sleeps; false when nothing of MPI is wanted any more.
+  bool look() {
+    bool moved = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (gave_up_) return false;
+      outgoing_.splice(outgoing_.end(), orders_);
+    }
+    for (Outgoing& message : outgoing_) moved |= message.advance();
+    outgoing_.remove_if([](const Outgoing& message) { return message.done(); });
+    moved |= advance_direct();
+    moved |= advance_tree();
+    if (moved) moved_ = Clock::now();
+    return sleep();
+  }
+
+  bool advance_direct() {
+    bool moved = false;
+    for (Incoming& message : direct_) moved |= message.advance();
+    if (direct_.back().begun()) direct_.emplace_back(kDirect);
+    for (auto message = direct_.begin(); message != direct_.end();) {
+      if (!message->done()) {
+        ++message;
+        continue;
+      }
+      const std::lock_guard lock(mutex_);
+      received_.push_back({message->from(), std::move(*message->bytes())});
+      message = direct_.erase(message);
+      changed_.notify_all();
+    }
+    return moved;
+  }
+
+  bool advance_tree() {
+    bool moved = false;
+    for (Relayed& message : tree_) moved |= message.incoming.advance();
+    if (!tree_.empty() && tree_.back().incoming.begun()) tree_.emplace_back();
+    // One after the other, since MPI tells two messages apart by their order.
+    while (!tree_.empty() && tree_.front().incoming.begun()) {
+      Relayed& message = tree_.front();
+      if (message.below.empty()) {
+        for (const int below : place_.below)
+          message.below.emplace_back(below, kTree, message.incoming.bytes());
+      }
+      for (Outgoing& below : message.below) moved |= below.advance(message.incoming.available());
+      if (!message.incoming.done()) break;
+      const bool passed_on = std::ranges::all_of(message.below, &Outgoing::done);
+      if (!message.delivered) {
+        const std::lock_guard lock(mutex_);
+        from_tree_.push_back(passed_on ? std::move(*message.incoming.bytes()) : *message.incoming.bytes());
+        message.delivered = true;
+        changed_.notify_all();
+      }
+      if (!passed_on) break;
+      tree_.pop_front();
+    }
+    return moved;
+  }
+
+  // The longer nothing moved, the longer: so a message waits for a sixty-fourth of the time that it took to
+  // come.
+  bool sleep() {
+    using std::chrono::microseconds;
+    constexpr Clock::duration kShortest = microseconds(20), kLongest = microseconds(1000);
+    const Clock::duration pause = std::clamp((Clock::now() - moved_) / 64, kShortest, kLongest);
+    std::unique_lock lock(mutex_);
+    const bool passing_on = !tree_.empty() && tree_.front().incoming.begun();
+    const bool was_idle = std::exchange(idle_, orders_.empty() && outgoing_.empty() && !passing_on);
+    if (idle_ && !was_idle) changed_.notify_all();
+    if (idle_ && leaving_) {
+      lock.unlock();
+      direct_.back().cancel();
+      if (!tree_.empty()) tree_.back().incoming.cancel();
+      MPI_Finalize();
+      return false;
+    }
+    wake_.wait_for(lock, pause, [&] { return !orders_.empty() || leaving_ || gave_up_; });
+    return true;
+  }
+
   const std::atomic<bool>& stop_;
-  bool gave_up_ = false;
-  int rank_ = 0, count_ = 1;
+  std::mutex mutex_;
+  std::condition_variable wake_;     // MPI's thread
+  std::condition_variable changed_;  // the others
+  bool gave_up_ = false, leaving_ = false;
+  bool idle_ = true;  // nothing is to be sent
+  std::exception_ptr failure_;
+  int rank_ = 0, count_ = 0;
+  std::string host_;
+  TreePlace place_;
+  std::list<Outgoing> orders_;
+  std::deque<Received> received_;
+  std::deque<Bytes> from_tree_;
+
+  // Of MPI's thread. The last of those that come in has not begun.
+  std::list<Outgoing> outgoing_;
+  std::list<Incoming> direct_;
+  std::list<Relayed> tree_;
+  Clock::time_point moved_ = Clock::now();
+
+  std::thread mpi_;
 };
 
 }  // namespace

@@ -7,15 +7,17 @@
 #include <fmt/format.h>
 
 #include "harness/gradients/engine/per_example.hpp"
+#include "harness/loader/guarded_algorithm.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/runner/cell_setup.hpp"
+#include "harness/runner/plan/changed_cells.hpp"
+#include "harness/runner/plan/memory.hpp"
+#include "harness/runner/record/builds.hpp"
 #include "results/record/claim_text.hpp"
 
 namespace fedarena {
 namespace {
-
-using Say = std::function<void(const std::string& line)>;
 
 // Empty where delta is small enough, or nothing is private.
 std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
@@ -44,7 +46,7 @@ std::string untested_clients(const PartitionedData& dealt) {
 
 // What only the model and the number of clients can tell, said before anything is trained.
 void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, const Model& model,
-                  std::int64_t clients, const Say& say) {
+                  std::int64_t clients, const CellChecks::Say& say) {
   const PrivacyPolicy policy = policy_of(entry);
   if (std::holds_alternative<RecordPolicy>(policy)) {
     require_per_example_gradients(model.architecture());
@@ -73,20 +75,50 @@ void check_labels(const AlgorithmEntry& entry, const Experiment& experiment, std
 
 }  // namespace
 
-void check_cell(const PlannedCell& cell, SharedInputs& inputs, const Say& say) {
+// Settings that the algorithm itself refuses are a mistake of the experiment file.
+void CellChecks::check_settings(const AlgorithmEntry& entry) const {
+  try {
+    host_.create(entry.name, entry.settings);
+  } catch (const PluginFailure&) {  // which the cell tells when it is its turn
+  }
+}
+
+std::int64_t CellChecks::check(const PlannedCell& cell) {
+  try {
+    return checked(cell);
+  } catch (const Error& error) {
+    if (cell.point->name.empty()) throw;
+    Complaint complaint = error.complaint();
+    complaint.found += fmt::format(" (at the point {})", cell.point->name);
+    throw Error(std::move(complaint));
+  }
+}
+
+std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const Experiment& experiment = cell.point->experiment;
-  const Dataset& dataset = inputs.dataset(experiment);
-  const Model& model = inputs.model(experiment);
-  say(dataset.taken);
-  if (const std::string note = data_note(experiment, dataset); !note.empty()) say("note: " + note);
-  const auto dealt = inputs.dealt(experiment, cell.seed);
-  const auto clients = static_cast<std::int64_t>(dealt->partition.size());
-  say(untested_clients(*dealt));
-  check_policy(*cell.algorithm, experiment, model, clients, say);
+  const auto [environment, is_new] = environments_.try_emplace(experiment.device);
+  if (is_new) {
+    environment->second = observe_environment(host_, options_.workers, experiment.device);
+    say_(slow_blas_warning(environment->second));
+  }
+  const Dataset& dataset = inputs_.dataset(experiment);
+  const Model& model = inputs_.model(experiment);
+  say_(dataset.taken);
+  if (const std::string note = data_note(experiment, dataset); !note.empty()) say_("note: " + note);
+  const auto dealt = inputs_.dealt(experiment, cell.seed);
+  const auto clients = std::ssize(dealt->partition);
+  say_(untested_clients(*dealt));
+  check_policy(*cell.algorithm, experiment, model, clients, say_);
   check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
-  say(delta_note(*cell.algorithm, dealt->partition));
+  say_(delta_note(*cell.algorithm, dealt->partition));
+  check_settings(*cell.algorithm);
+  const std::filesystem::path run = options_.out / cell.folder();
+  check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));
+  check_plugin_version(run, environment->second.json);
+  return estimate_memory(
+      cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));
 }
 
 }  // namespace fedarena

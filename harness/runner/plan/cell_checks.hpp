@@ -1,16 +1,48 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 
+#include "fedarena/base/pool.hpp"
+
+#include "harness/loader/plugin_host.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
+#include "harness/runner/record/environment.hpp"
+#include "harness/runner/run_experiment.hpp"
 
 namespace fedarena {
 
-/// Whatever can be said about a cell before anything is trained: notes on its data, its partition and its
-/// delta, one line each. Error where its policy, its labels or its canaries do not fit its data or its model.
-void check_cell(const PlannedCell& cell, SharedInputs& inputs,
-                const std::function<void(const std::string& line)>& say);
+/// Whatever can be said about cells before anything is trained, to a run as to a dry run. What it is given
+/// must outlive it.
+class CellChecks {
+ public:
+  /// Takes notes on machine, data, partition and delta, one line each; empty ones are none.
+  using Say = std::function<void(const std::string& line)>;
+
+  CellChecks(const PluginHost& host, const RunOptions& options, SharedInputs& inputs, const WorkPool& pool,
+             Say say)
+      : host_(host), options_(options), inputs_(inputs), pool_(pool), say_(std::move(say)) {}
+
+  /// Returns the memory that the cell needs. Throws Error where its settings, its policy, its labels or its
+  /// canaries do not fit its data or its model, and where its run directory cannot be continued.
+  std::int64_t check(const PlannedCell& cell);
+  /// What cells on that device run on, as `environment.json` has it, once one of them was checked.
+  const std::string& environment(const std::string& device) const { return environments_.at(device).json; }
+
+ private:
+  std::int64_t checked(const PlannedCell& cell);
+  void check_settings(const AlgorithmEntry& entry) const;
+
+  const PluginHost& host_;
+  const RunOptions& options_;
+  SharedInputs& inputs_;
+  const WorkPool& pool_;
+  Say say_;
+  std::map<std::string, Environment> environments_;  // by device
+};
 
 }  // namespace fedarena

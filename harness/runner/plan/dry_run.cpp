@@ -15,8 +15,8 @@
 
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/cell_setup.hpp"
+#include "harness/runner/plan/cell_checks.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
-#include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/plan/time_estimates.hpp"
 #include "harness/simulation/simulation.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 using Line = std::vector<std::string>;
 
-// Nobody reads more lines, and each deals a partition.
+// Nobody reads more lines, and each opens a simulation.
 constexpr std::size_t kMostLines = 100;
 
 constexpr const char* kNotes =
@@ -70,6 +70,7 @@ class DryRun {
 
   std::string text() {
     find_kin();
+    check_cells();
     check_data(cells_, options_.out, inputs_);
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "downlink", "uplink",
                                 "memory", "seconds", "state"}};
@@ -93,6 +94,14 @@ class DryRun {
   }
 
  private:
+  void check_cells() {
+    CellChecks checks(host_, options_, inputs_, pool_, [](const std::string& /*line*/) {});
+    for (const PlannedCell& cell : cells_) {
+      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+      needs_.push_back(checks.check(cell));
+    }
+  }
+
   std::string head() const {
     std::set<const GridPoint*> points;
     std::set<std::int64_t> seeds;
@@ -112,8 +121,6 @@ class DryRun {
     const Experiment& experiment = cell.point->experiment;
     if (const std::string& taken = inputs_.dataset(experiment).taken; !taken.empty()) taken_.insert(taken);
     if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
-    const Model& model = inputs_.model(experiment);
-    const auto dealt = inputs_.dealt(experiment, cell.seed);
     const DealtShares shares = dealt_shares(cell, inputs_);
     const Seconds seconds = seconds_of(index);
     add_to_sums(index, seconds);
@@ -121,31 +128,29 @@ class DryRun {
     return {cell.folder().string(),
             fmt::format("{} of {}", shares.cohort, shares.clients),
             fmt::format("{}", shares.examples),
-            fmt::format("{}", model.layout()->numel()),
+            fmt::format("{}", inputs_.model(experiment).layout()->numel()),
             fmt::format("{}", experiment.rounds),
-            fmt::format("{}", downlink_of(cell, *dealt, shares.cohort)),
+            fmt::format("{}", downlink_of(cell)),
             uplink_of(index),
-            results::human_bytes(static_cast<double>(estimate_memory(cell_size(
-                experiment, *cell.algorithm, model, shares.clients, pool_, options_.state_memory)))),
+            results::human_bytes(static_cast<double>(needs_[index])),
             seconds.mark + results::human_seconds(seconds.value),
             progress_text(found_[index])};
   }
 
-  std::size_t downlink_of(const PlannedCell& cell, const PartitionedData& dealt, std::int64_t cohort) {
-    const Experiment& experiment = cell.point->experiment;
+  // Of the first round, which must be one that can begin.
+  std::size_t downlink_of(const PlannedCell& cell) {
     const AlgorithmEntry& entry = *cell.algorithm;
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
-    Simulation simulation({.dataset = inputs_.dataset(experiment),
-                           .partition = dealt.partition,
-                           .model = inputs_.model(experiment),
-                           .algorithm = *algorithm,
-                           .pool = pool_,
-                           .stop = stop_,
-                           .seed = static_cast<std::uint64_t>(cell.seed),
-                           .rounds = experiment.rounds,
-                           .cohort_size = cohort,
-                           .policy = policy_of(entry),
-                           .proxy = inputs_.proxy(experiment)});
+    const auto dealt = inputs_.dealt(cell.point->experiment, cell.seed);
+    Simulation simulation(
+        cell_setup(cell, inputs_, *dealt, *algorithm, host_.info(entry.name).plugin, pool_, stop_));
+    try {
+      simulation.check_next_round();
+    } catch (const Error& error) {
+      Complaint complaint = error.complaint();
+      complaint.found = fmt::format("{}: {}", cell.name(), complaint.found);
+      throw Error(std::move(complaint));
+    }
     return simulation.next_downlink().size();
   }
 
@@ -243,6 +248,7 @@ class DryRun {
   WorkPool pool_;
   SharedInputs inputs_;
   TimeEstimates times_;
+  std::vector<std::int64_t> needs_;                     // bytes of each cell
   std::set<std::string> taken_;                         // what data of the user's own are made of
   std::vector<std::optional<results::Summary>> found_;  // what the folder of each cell tells
   std::map<std::string, std::vector<std::size_t>> kin_;

@@ -12,6 +12,7 @@
 
 #include "fedarena/base/descriptor.hpp"
 
+#include "datasets/dataset.hpp"
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
@@ -44,5 +45,11 @@ class HostMemory {
   Bytes note_;
   std::vector<torch::Tensor> tensors_;
 };
+
+/// Copies a data set to memory of the host. nullopt where the system has none.
+std::optional<HostMemory> hold(const Dataset& dataset);
+
+/// The data set in that memory, equal to the one that hold() was given. Its inputs and targets lie there.
+Dataset dataset_in(const HostMemory& memory);
 
 }  // namespace fedarena

@@ -14,7 +14,6 @@
 #include "datasets/data_hash.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/example_reader.hpp"
-#include "harness/runner/plan/host_data.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/wire/parts.hpp"
 #include "partitions/feature_skew.hpp"

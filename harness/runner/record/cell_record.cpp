@@ -1,6 +1,9 @@
 #include "harness/runner/record/cell_record.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +28,18 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kCheckpointInterval{30};
 // Large ones come less often, so that writing them takes at most 2 % of the time.
 constexpr int kCheckpointShare = 50;
+
+// Keeps other processes of this program from writing to a folder for as long as it is open, also when the
+// process is killed in the end; leaves nothing on disk. Does nothing on a file system that knows no locks.
+Descriptor locked(const fs::path& path) {
+  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Of one that cannot be opened, whoever writes to it next says what is wrong.
+  if (!folder || ::flock(folder.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return folder;
+  throw Error(
+      Complaint{.place = {path.string()},
+                .found = "another fedarena is running this cell",
+                .remedy = "Wait for it or stop it, then pass --resume; or give another folder with --out."});
+}
 
 results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
   results::RunDirectory run = results::RunDirectory::open(path);
@@ -86,7 +101,7 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
     // goes into a file of its own.
     replace_by_copy(path / results::kClientStatesFile);
   } else {
-    lock_.emplace(path);
+    lock_ = locked(path);
   }
   if (fs::exists(marker, ignored)) {
     open(path, toml);  // again: its last writer may just have ended

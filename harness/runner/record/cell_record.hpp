@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "fedarena/base/descriptor.hpp"
+
 #include "harness/config/sections/experiment.hpp"
-#include "harness/runner/record/folder_lock.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "harness/slurm/claim.hpp"
 #include "results/record/partition_file.hpp"
@@ -68,7 +69,7 @@ class CellRecord {
   results::Summary summary_;
   // None on a finished run, which is only read; a claim in jobs of Slurm alone.
   std::optional<slurm::Claim> claim_;
-  std::optional<FolderLock> lock_;
+  Descriptor lock_;
   std::optional<results::RunDirectory> directory_;
   results::Seal synthetic_files_;                                 // digests of synthetic sets, each read once
   std::vector<std::string> chain_ = std::vector<std::string>(1);  // digests after 0, 1, ... rounds

@@ -21,9 +21,11 @@ struct FEDARENA_API Generators {
   std::int64_t generator_width = 256;
   std::int64_t generator_steps = 0;
   std::int64_t generator_batch_size = 30;
-  double generator_rate = 1e-3;
+  double generator_rate = 0.01;
+  double move_size = 0.1;
   std::int64_t teachers = 200;
-  std::int64_t teacher_width = 32;
+  double teacher_rate = 0.1;
+  double teacher_decay = 1;
   std::int64_t teacher_steps = 2;
   std::int64_t teacher_warm_up = 10;
   std::int64_t top_k = 30;

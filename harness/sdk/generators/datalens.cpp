@@ -3,13 +3,20 @@
 // to tell them from generated images, and vote on how each pixel of an image should move; the generator
 // regresses on images moved as the noisy votes say.
 //
-// Differs from the paper and the authors' code (github.com/AI-secure/DataLens): teachers and generator are
-// multilayer perceptrons, where theirs are convolutional; parts are dealt at random, where the code fills
-// them class by class; each step of a teacher has a batch of its own, generated images of uniform classes in
-// it, where the code repeats a batch and generates images with its labels; noise is normal, where theirs is
-// uniform; the last batch has as many images as the budget still pays for. Each image costs what a Gaussian
-// mechanism costs, whatever was voted: the code lowers it by a bound that depends on the votes and is about
-// the winner of an election, not about a vector that is released.
+// Differs from the paper and the authors' code (github.com/AI-secure/DataLens):
+// - Teachers are logistic regressions, one for each class, by gradient descent with weight decay; theirs are
+//   convolutional, by Adam. Parts here have a few examples, which any network learns by heart at once: its
+//   slopes then say nothing about the class, and stay what they were when images were grey. The generator is
+//   a multilayer perceptron, theirs convolutional.
+// - A teacher does not vote on images of a class that its part lacks: parts are dealt at random, theirs are
+//   filled class by class, so that none lacks one. Nor does it vote to move a pixel beyond black or white,
+//   which would use up its k signs.
+// - The generator regresses on moved images by the cross-entropy of pixels, theirs by the squared error,
+//   which has no slope where the sigmoid of a pixel has come close to black.
+// - Each step of a teacher has a batch of its own, where the code repeats a batch. Noise is normal, where
+//   theirs is uniform. The last batch has as many images as the budget still pays for.
+// - Each image costs what a Gaussian mechanism costs, whatever was voted: the code lowers it by a bound that
+//   depends on the votes and is about the winner of an election, not about a vector that is released.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,58 +36,55 @@ class TeacherVotes {
       : config_(config),
         streams_(client.streams),
         scale_(client),
-        shape_{scale_.pixels(), client.model.num_classes(), config.teacher_width},
+        shape_{scale_.pixels(), client.model.num_classes(), config.teacher_rate, config.teacher_decay},
         options_(client.model.options()) {}
 
   const TeacherShape& shape() const { return shape_; }
-  /// Teachers take a step for each batch of generated inputs, numbered from `first`, and vote on the last.
-  torch::Tensor vote(const Voters& voters, const std::vector<torch::Tensor>& generated, std::int64_t first,
-                     std::int64_t votes) const {
-    Teachers teachers = voters.memory.entries().empty() ? fresh(voters) : Teachers(shape_, voters.memory);
-    for (std::size_t i = 0; i + 1 < generated.size(); ++i) {
-      teachers.learn(real(voters, first + static_cast<std::int64_t>(i)), generated[i],
-                     config_.generator_rate);
-    }
+  /// Teachers take a step against each of the sets of generated images, numbered from `first`, whose classes
+  /// come in turn, and vote on the images `asked`.
+  torch::Tensor vote(const Voters& voters, const std::vector<Batch>& lessons, std::int64_t first,
+                     const Batch& asked) const {
+    Teachers teachers = voters.memory.entries().empty() ? Teachers(shape_, voters.size(), options_)
+                                                        : Teachers(shape_, voters.memory);
+    for (std::size_t i = 0; i < lessons.size(); ++i)
+      learn(teachers, voters, first + static_cast<std::int64_t>(i), lessons[i]);
     voters.memory = teachers.memory();
-    const torch::Tensor slopes = teachers.slopes(generated.back());
+    const torch::Tensor slopes = within_range(teachers.slopes(asked), asked.inputs);
     const std::int64_t k = std::min(config_.top_k, shape_.pixels);
     std::vector<torch::Tensor> draws;
     for (std::int64_t voter = 0; voter < voters.size(); ++voter) {
       Stream stream = stream_of(streams_, Draw::kSigns, first, voters.first + voter);
-      draws.push_back(uniform(stream, {votes, k}, 0, 1));
+      draws.push_back(uniform(stream, {asked.size(), k}, 0, 1));
     }
-    return top_signs(slopes.flatten(0, 1), config_.sign_scale, at::cat(draws).to(options_))
-        .view(slopes.sizes());
+    const torch::Tensor signs =
+        top_signs(slopes.flatten(0, 1), config_.sign_scale, at::cat(draws).to(options_));
+    return signs.view(slopes.sizes()) * slopes.ne(0);
   }
 
  private:
-  Teachers fresh(const Voters& voters) const {
-    std::vector<torch::Tensor> weights;
-    const double hidden = 1 / std::sqrt(static_cast<double>(shape_.inputs())),
-                 output = 1 / std::sqrt(static_cast<double>(shape_.width));
-    for (std::int64_t voter = 0; voter < voters.size(); ++voter) {
-      Stream stream = stream_of(streams_, Draw::kTeacherWeights, 0, voters.first + voter);
-      weights.push_back(at::cat({uniform(stream, {shape_.width * shape_.inputs()}, -hidden, hidden),
-                                 uniform(stream, {shape_.width + 1}, -output, output)}));
-    }
-    return {shape_, at::stack(weights).to(options_)};
-  }
-
-  // [voters, n, inputs], different examples of each voter.
-  torch::Tensor real(const Voters& voters, std::int64_t lesson) const {
+  // On different examples of each voter, against a generated image of the class of each.
+  void learn(Teachers& teachers, const Voters& voters, std::int64_t lesson, const Batch& generated) const {
     const std::int64_t examples = voters.examples.inputs.size(1),
-                       count = std::min(config_.generator_batch_size, examples);
-    std::vector<std::int64_t> drawn;
+                       count = std::min(config_.generator_batch_size, examples),
+                       of_class = generated.size() / shape_.classes;
+    std::vector<std::int64_t> drawn, turns;
     for (std::int64_t voter = 0; voter < voters.size(); ++voter) {
       Stream stream = stream_of(streams_, Draw::kTeacherBatches, lesson, voters.first + voter);
-      for (const std::int64_t place : stream.sample_without_replacement(examples, count))
+      for (const std::int64_t place : stream.sample_without_replacement(examples, count)) {
         drawn.push_back(voter * examples + place);
+        turns.push_back(static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(of_class))));
+      }
     }
-    const torch::Tensor places = torch::tensor(drawn, torch::kInt64).to(options_.device());
-    const torch::Tensor pixels =
-        scale_.to_pixels(voters.examples.inputs.flatten(0, 1).index_select(0, places));
-    return with_classes(pixels, voters.examples.targets.flatten().index_select(0, places), shape_.classes)
-        .view({voters.size(), count, shape_.inputs()});
+    const auto on_device = [&](const std::vector<std::int64_t>& numbers) {
+      return torch::tensor(numbers, torch::kInt64).to(options_.device());
+    };
+    const torch::Tensor places = on_device(drawn);
+    const torch::Tensor classes = voters.examples.targets.flatten().index_select(0, places);
+    const auto batch_of = [&](const torch::Tensor& pixels) {
+      return Batch{pixels.view({voters.size(), count, shape_.pixels}), classes.view({voters.size(), count})};
+    };
+    teachers.learn(batch_of(scale_.to_pixels(voters.examples.inputs.flatten(0, 1).index_select(0, places))),
+                   batch_of(generated.inputs.index_select(0, on_device(turns) * shape_.classes + classes)));
   }
 
   const Generators& config_;
@@ -103,6 +107,11 @@ void check_end(const Generators& config, std::int64_t votes_left) {
                             "budget ends it",
                         .allowed = "generator_steps from 1 on, or a budget",
                         .remedy = "set the algorithm's generator_steps, or budget in [privacy]"});
+}
+
+// As many of each class.
+std::int64_t images_of_lesson(const Generators& config, std::int64_t classes) {
+  return (config.generator_batch_size + classes - 1) / classes * classes;
 }
 
 std::int64_t parts_of(const Generators& config, const Client& client) {
@@ -128,30 +137,27 @@ std::int64_t train_by_teachers(const Generators& config, Client& client, ImageGe
   if (query.parts == 0) return 0;
   check_end(config, client.oracle.votes_left(query));
   Stream stream = stream_of(client.streams, Draw::kLatents);
-  std::int64_t votes = 0, lessons = 0;
+  const torch::Tensor in_turn = labels_in_turn(client, images_of_lesson(config, shape.classes));
+  std::int64_t votes = 0, taught = 0;
   for (std::int64_t step = 0; config.generator_steps == 0 || step < config.generator_steps; ++step) {
-    const std::int64_t count = std::min(config.generator_batch_size, client.oracle.votes_left(query));
-    if (count < 1) break;
-    query.votes = count;
-    torch::Tensor codes, labels;
-    std::vector<torch::Tensor> generated;
-    const auto make = [&](std::int64_t images) {
-      labels = uniform_labels(client, images, stream);
-      codes = generator.codes(labels, stream);
-      generated.push_back(with_classes(generator.pixels(codes), labels, shape.classes));
-    };
-    const std::int64_t taught = config.teacher_steps + (step == 0 ? config.teacher_warm_up : 0);
-    for (std::int64_t lesson = 0; lesson < taught; ++lesson) make(config.generator_batch_size);
-    make(count);
+    query.votes = std::min(config.generator_batch_size, client.oracle.votes_left(query));
+    if (query.votes < 1) break;
+    std::vector<Batch> lessons;
+    const std::int64_t due = config.teacher_steps + (step == 0 ? config.teacher_warm_up : 0);
+    while (static_cast<std::int64_t>(lessons.size()) < due)
+      lessons.push_back({generator.pixels(generator.codes(in_turn, stream)), in_turn});
+    const torch::Tensor labels = uniform_labels(client, query.votes, stream);
+    const torch::Tensor codes = generator.codes(labels, stream);
+    const Batch asked{generator.pixels(codes), labels};
     const torch::Tensor moves = crossings(
         client.oracle.noisy_sum(
-            [&](const Voters& voters) { return teachers.vote(voters, generated, lessons, count); }, query),
+            [&](const Voters& voters) { return teachers.vote(voters, lessons, taught, asked); }, query),
         query.parts, config.vote_threshold);
     client.observed.add("vote-crossings", moves.abs().mean().item<double>());
-    // The derivative of |image + move - G|^2 at G = image, but for a factor that Adam divides out.
-    generator.descend(codes, -moves, config.generator_rate);
-    votes += count;
-    lessons += taught;
+    generator.approach(codes, asked.inputs, (asked.inputs + config.move_size * moves).clamp(0, 1),
+                       config.generator_rate);
+    votes += query.votes;
+    taught += due;
     client.compute.stop_if_interrupted();
   }
   return votes;

@@ -74,10 +74,10 @@ std::int64_t train_on_embedding(const Generators& config, Client& client, ImageG
   Stream stream = stream_of(client.streams, Draw::kLatents);
   for (std::int64_t step = 0; step < config.merf_steps; ++step) {
     const torch::Tensor codes = generator.codes(labels, stream);
-    const torch::Tensor own = features(generator.pixels(codes));
+    const torch::Tensor pixels = generator.pixels(codes), own = features(pixels);
     const torch::Tensor apart = averages.matmul(own) - wanted.features;
     const torch::Tensor slopes = averages.t().matmul(2 * wanted.weights * present * apart);
-    generator.descend(codes, features.back(own, slopes),
+    generator.descend(codes, pixels, features.back(own, slopes),
                       config.merf_rate * std::pow(0.9, static_cast<double>(5 * step / config.merf_steps)));
     client.compute.stop_if_interrupted();
   }

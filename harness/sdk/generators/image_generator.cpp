@@ -20,7 +20,7 @@ Architecture layers_of(const Generators& config, const Model& model) {
   return {.input_shape = {codes},
           .outputs = pixels,
           .layers = {Linear{codes, width}, leaky_relu(kGeneratorLeak), Linear{width, width},
-                     leaky_relu(kGeneratorLeak), Linear{width, pixels}, sigmoid()},
+                     leaky_relu(kGeneratorLeak), Linear{width, pixels}},
           .loss = Loss::kSquaredError};
 }
 
@@ -63,7 +63,21 @@ torch::Tensor ImageGenerator::codes(const torch::Tensor& labels, Stream& stream)
   return with_classes(normal(stream, {labels.size(0), noise_size_}).to(network_.options()), labels, classes_);
 }
 
-void ImageGenerator::descend(const torch::Tensor& codes, const torch::Tensor& slopes, double rate) {
+torch::Tensor ImageGenerator::pixels(const torch::Tensor& codes) const {
+  return compute_->outputs(weights_, codes).sigmoid_();
+}
+
+void ImageGenerator::descend(const torch::Tensor& codes, const torch::Tensor& pixels,
+                             const torch::Tensor& slopes, double rate) {
+  step(codes, slopes * pixels * (1 - pixels), rate);
+}
+
+void ImageGenerator::approach(const torch::Tensor& codes, const torch::Tensor& pixels,
+                              const torch::Tensor& wanted, double rate) {
+  step(codes, pixels - wanted, rate);
+}
+
+void ImageGenerator::step(const torch::Tensor& codes, const torch::Tensor& slopes, double rate) {
   const Params gradient =
       compute_->output_gradient(weights_, codes, slopes.to(network_.options())).parameters;
   adam_.step(weights_, gradient, rate);

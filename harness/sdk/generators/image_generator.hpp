@@ -62,11 +62,18 @@ class ImageGenerator {
   /// What images of these classes (int64 [n]) are made of: standard normal noise and the class.
   torch::Tensor codes(const torch::Tensor& labels, Stream& stream) const;
   /// [n, pixels], from 0 to 1.
-  torch::Tensor pixels(const torch::Tensor& codes) const { return compute_->outputs(weights_, codes); }
-  /// A step against a loss whose derivatives in these pixels are `slopes`.
-  void descend(const torch::Tensor& codes, const torch::Tensor& slopes, double rate);
+  torch::Tensor pixels(const torch::Tensor& codes) const;
+  /// A step against a loss whose derivatives in the pixels of these codes are `slopes`.
+  void descend(const torch::Tensor& codes, const torch::Tensor& pixels, const torch::Tensor& slopes,
+               double rate);
+  /// A step against the cross-entropy of the pixels of these codes with those that are wanted, from 0 to 1.
+  void approach(const torch::Tensor& codes, const torch::Tensor& pixels, const torch::Tensor& wanted,
+                double rate);
 
  private:
+  // `slopes`: derivatives in what the sigmoid takes.
+  void step(const torch::Tensor& codes, const torch::Tensor& slopes, double rate);
+
   std::int64_t noise_size_, classes_;
   Model network_;
   std::unique_ptr<const Compute> compute_;

@@ -1,81 +1,49 @@
 #include "harness/sdk/generators/teachers.hpp"
 
-#include <utility>
-
 #include <ATen/ATen.h>
 
 namespace fedarena::generators {
 namespace {
 
-constexpr double kTeacherLeak = 0.2;
-constexpr Adam::Settings kTeacherMoments{.beta1 = 0.5};
-constexpr Key<torch::Tensor> kTeacherWeights{"weights"}, kMean{"mean"}, kSquare{"square"}, kSteps{"steps"};
+constexpr Key<torch::Tensor> kTeacherWeights{"weights"}, kTeacherBiases{"biases"};
 
 }  // namespace
 
-Teachers::Teachers(const TeacherShape& shape, torch::Tensor weights)
+Teachers::Teachers(const TeacherShape& shape, std::int64_t teachers, const torch::TensorOptions& options)
     : shape_(shape),
-      weights_(std::move(weights)),
-      moments_{torch::zeros_like(weights_), torch::zeros_like(weights_)} {}
+      weights_(torch::zeros({teachers, shape.classes, shape.pixels}, options)),
+      biases_(torch::zeros({teachers, shape.classes}, options)) {}
 
 Teachers::Teachers(const TeacherShape& shape, const Message& memory)
-    : shape_(shape),
-      weights_(memory[kTeacherWeights]),
-      moments_{memory[kMean], memory[kSquare]},
-      steps_(memory[kSteps][0].item<std::int64_t>()) {}
+    : shape_(shape), weights_(memory[kTeacherWeights]), biases_(memory[kTeacherBiases]) {}
 
-Message Teachers::memory() const {
-  return {{kTeacherWeights, weights_},
-          {kMean, moments_.mean},
-          {kSquare, moments_.square},
-          {kSteps, torch::full({size()}, steps_, torch::kInt64)}};
+Message Teachers::memory() const { return {{kTeacherWeights, weights_}, {kTeacherBiases, biases_}}; }
+
+void Teachers::learn(const Batch& real, const Batch& generated) {
+  // Of the loss in the outputs for all classes, [teachers, classes, n]; zero but for the one of each input.
+  const auto slopes = [&](const Batch& batch, double wanted) {
+    const torch::Tensor outputs = at::bmm(weights_, batch.inputs.transpose(1, 2)) + biases_.unsqueeze(2);
+    const torch::Tensor places = batch.targets.unsqueeze(1);
+    return torch::zeros_like(outputs).scatter_(
+        1, places,
+        at::sigmoid(outputs.gather(1, places)).sub_(wanted).div_(static_cast<double>(batch.targets.size(1))));
+  };
+  const torch::Tensor of_real = slopes(real, 1), of_generated = slopes(generated, 0);
+  const double kept = 1 - shape_.rate * shape_.decay;
+  weights_.baddbmm_(of_real, real.inputs, kept, -shape_.rate);
+  weights_.baddbmm_(of_generated, generated.inputs, 1, -shape_.rate);
+  biases_.mul_(kept).sub_(of_real.sum(2) + of_generated.sum(2), shape_.rate);
 }
 
-torch::Tensor Teachers::hidden_of(const torch::Tensor& weights) const {
-  return weights.narrow(1, 0, shape_.width * shape_.inputs())
-      .view({weights.size(0), shape_.width, shape_.inputs()});
+torch::Tensor Teachers::slopes(const Batch& generated) const {
+  const torch::Tensor of_class = weights_.index_select(1, generated.targets);  // [teachers, m, pixels]
+  const torch::Tensor outputs = (of_class * generated.inputs).sum(2, /*keepdim=*/true) +
+                                biases_.index_select(1, generated.targets).unsqueeze(2);
+  return of_class * at::sigmoid(-outputs).div_(static_cast<double>(generated.size()));
 }
 
-torch::Tensor Teachers::output_of(const torch::Tensor& weights) const {
-  return weights.narrow(1, shape_.width * shape_.inputs(), shape_.width).unsqueeze(2);
-}
-
-torch::Tensor Teachers::bias_of(const torch::Tensor& weights) const {
-  return weights.narrow(1, shape_.numbers() - 1, 1).unsqueeze(2);
-}
-
-Teachers::Pass Teachers::pass(const torch::Tensor& inputs) const {
-  const torch::Tensor sums = at::bmm(inputs, hidden_of(weights_).transpose(1, 2));
-  const torch::Tensor hidden = at::leaky_relu(sums, kTeacherLeak);
-  return {sums, hidden, at::baddbmm(bias_of(weights_), hidden, output_of(weights_))};
-}
-
-torch::Tensor Teachers::back(const Pass& pass, const torch::Tensor& slopes) const {
-  return at::leaky_relu_backward(slopes * output_of(weights_).transpose(1, 2), pass.sums, kTeacherLeak,
-                                 /*self_is_result=*/false);
-}
-
-void Teachers::learn(const torch::Tensor& real, const torch::Tensor& generated, double rate) {
-  const std::int64_t count = real.size(1), others = generated.size(0);
-  const torch::Tensor inputs = at::cat({real, generated.unsqueeze(0).expand({size(), -1, -1})}, 1);
-  const Pass forward = pass(inputs);
-  torch::Tensor slopes = at::sigmoid(forward.outputs);
-  slopes.narrow(1, 0, count).sub_(1).div_(static_cast<double>(count));
-  slopes.narrow(1, count, others).div_(static_cast<double>(others));
-
-  const torch::Tensor gradient = torch::empty_like(weights_);
-  torch::Tensor of_hidden = hidden_of(gradient), of_output = output_of(gradient);
-  at::bmm_out(of_hidden, back(forward, slopes).transpose(1, 2), inputs);
-  at::bmm_out(of_output, forward.hidden.transpose(1, 2), slopes);
-  bias_of(gradient).copy_(slopes.sum(1, /*keepdim=*/true));
-
-  Adam::step(kTeacherMoments, moments_, ++steps_, weights_, gradient, rate);
-}
-
-torch::Tensor Teachers::slopes(const torch::Tensor& generated) const {
-  const Pass forward = pass(generated.unsqueeze(0).expand({size(), -1, -1}));
-  const torch::Tensor trust = at::sigmoid(-forward.outputs) / static_cast<double>(generated.size(0));
-  return at::bmm(back(forward, trust), hidden_of(weights_).narrow(2, 0, shape_.pixels));
+torch::Tensor within_range(const torch::Tensor& slopes, const torch::Tensor& images) {
+  return slopes.clamp_min(0) * (1 - images) + slopes.clamp_max(0) * images;
 }
 
 torch::Tensor top_signs(const torch::Tensor& slopes, double scale, const torch::Tensor& draws) {

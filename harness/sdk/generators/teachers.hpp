@@ -4,56 +4,50 @@
 
 #include <torch/types.h>
 
-#include "fedarena/adam.hpp"
 #include "fedarena/message.hpp"
+#include "fedarena/model.hpp"
 
 namespace fedarena::generators {
 
 /// What DataLens' teachers have in common.
 struct FEDARENA_API TeacherShape {
-  std::int64_t pixels, classes, width;
-
-  constexpr std::int64_t inputs() const { return pixels + classes; }
-  /// Weights of the hidden layer [width, inputs], of the output [width], its bias. The class of an input
-  /// stands in for the bias of the hidden layer.
-  constexpr std::int64_t numbers() const { return width * inputs() + width + 1; }
+  std::int64_t pixels, classes;
+  double rate;   ///< of gradient descent
+  double decay;  ///< of the weights, as a share of the rate
 };
 
-/// Discriminators side by side, one a row of every tensor, each [pixels and class] -> width -> 1 with leaky
-/// ReLU, trained by Adam on the logistic loss: its mean over real inputs, for which outputs should be large,
-/// plus that over others.
+/// Discriminators side by side, one a row of every tensor: logistic regressions, one for each class, that
+/// tell real inputs from others by gradient descent on the mean loss over the real ones plus that over the
+/// others. Weights begin at zero, and shrink by rate * decay in each step, so that they forget what the
+/// generator drew long ago.
 class FEDARENA_API Teachers {
  public:
-  /// With fresh moments. `weights`: [teachers, numbers].
-  Teachers(const TeacherShape& shape, torch::Tensor weights);
+  /// Fresh ones, in the type and on the device of `options`.
+  Teachers(const TeacherShape& shape, std::int64_t teachers, const torch::TensorOptions& options);
   /// As they were remembered.
   Teachers(const TeacherShape& shape, const Message& memory);
   /// The weights change in place when these teachers learn.
   Message memory() const;
 
+  /// [teachers, classes, pixels], [teachers, classes].
   const torch::Tensor& weights() const { return weights_; }
-  /// A step of each teacher on its own real inputs [teachers, n, inputs] and the generator's [m, inputs].
-  void learn(const torch::Tensor& real, const torch::Tensor& generated, double rate);
-  /// What raises each teacher's trust in generated inputs [m, inputs]: minus the derivative, in their pixels,
-  /// of the mean of softplus(-output) over them; [teachers, m, pixels].
-  torch::Tensor slopes(const torch::Tensor& generated) const;
+  const torch::Tensor& biases() const { return biases_; }
+  /// A step of each teacher on inputs of its own, real and generated ones: pixels [teachers, n, pixels], and
+  /// classes, int64 [teachers, n].
+  void learn(const Batch& real, const Batch& generated);
+  /// What raises each teacher's trust in generated inputs, pixels [m, pixels] of classes int64 [m]: minus the
+  /// derivative, in their pixels, of the mean of softplus(-output) over them; [teachers, m, pixels]. Zero for
+  /// a class of which a teacher has seen nothing.
+  torch::Tensor slopes(const Batch& generated) const;
 
  private:
-  std::int64_t size() const { return weights_.size(0); }
-  torch::Tensor hidden_of(const torch::Tensor& weights) const;
-  torch::Tensor output_of(const torch::Tensor& weights) const;
-  torch::Tensor bias_of(const torch::Tensor& weights) const;
-  struct Pass {
-    torch::Tensor sums, hidden, outputs;  // [teachers, n, width] before and after the ReLU, [teachers, n, 1]
-  };
-  Pass pass(const torch::Tensor& inputs) const;
-  torch::Tensor back(const Pass& pass, const torch::Tensor& slopes) const;
-
   TeacherShape shape_;
-  torch::Tensor weights_;  // [teachers, numbers]
-  Adam::Moments moments_;
-  std::int64_t steps_ = 0;
+  torch::Tensor weights_, biases_;
 };
+
+/// Slopes [.., n, pixels] by the room that each pixel of the images [n, pixels], from 0 to 1, has in their
+/// direction: nobody votes to make black darker.
+FEDARENA_API torch::Tensor within_range(const torch::Tensor& slopes, const torch::Tensor& images);
 
 /// What a teacher says of each image (Wang et al., "DataLens", CCS 2021, Algorithms 2 and 3): signs of its k
 /// largest slopes by magnitude, zeros elsewhere. The sign of slope g is +1 with probability 1/2 + g / 2b,

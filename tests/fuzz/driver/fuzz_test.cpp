@@ -18,7 +18,12 @@
 #include "tests/fuzz/driver/mutation.hpp"
 #include "tests/paths.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#define FEDARENA_HAS_FEATURE(feature) __has_feature(feature)  // clang's way to say it
+#else
+#define FEDARENA_HAS_FEATURE(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || FEDARENA_HAS_FEATURE(address_sanitizer)
 // The sanitizer's own limits: the address space that it takes says nothing.
 extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier): its name
   return "hard_rss_limit_mb=1500:max_allocation_size_mb=1000:quarantine_size_mb=32";

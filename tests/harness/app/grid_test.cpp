@@ -266,6 +266,31 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
   const Outcome outcome = failed("run small.toml --dry-run --set experiment.rounds=2");
   EXPECT_THAT(outcome.err, HasSubstr("experiment.rounds was 1, now 2 (cell fedavg-seed-1)"));
   EXPECT_EQ(outcome.out, "");
+  const std::string record = "--set privacy.policy=record ", uniform = "--set training.weighting=uniform ";
+  for (const auto& [settings, message] : std::vector<std::pair<std::string, std::string>>{
+           {uniform + "--set privacy.policy=client --set privacy.adaptive_clipping=true",
+            "count_noise 0.2 is too little for the noise multiplier 1"},
+           {"--set privacy.policy=local --set privacy.mechanism=laplace-relative --set privacy.budget=8",
+            "budget is 8.0 with the mechanism \"laplace-relative\"; allowed: 0"},
+           {record + "--set privacy.budget=9 --set evaluation.per_client=true",
+            "an exact access for which no budget pays"},
+           {record + "--set audit.kind=gradient --set audit.canaries=8000",
+            "8000 canaries, and 7850 coordinates"},
+           {"--set algorithms.fedavg.name=fedadam --set training.beta1=1.0", "never looks at an update"}}) {
+    for (const char* command : {"run small.toml --out other ", "run small.toml --out dry --dry-run "})
+      EXPECT_THAT(refused(command + settings), HasSubstr(message)) << command;
+    fs::remove_all(scratch / "other");
+  }
+  // An algorithm that plans its accesses.
+  SmallExperiment{.training = "images_per_class = 1\nbatch_size = 16\nrate = 0.05",
+                  .algorithms = {"fedlap-dp"},
+                  .more = "\n[privacy]\npolicy = \"record\"\nbudget = 1e-6\n"}
+      .write_to(scratch);
+  for (const char* command : {"run small.toml --out other", "run small.toml --out dry --dry-run"}) {
+    EXPECT_THAT(refused(command),
+                HasSubstr("fedlap-dp, seed 1: the budget of epsilon 1e-06 does not pay for a "
+                          "single round"));
+  }
 }
 
 }  // namespace

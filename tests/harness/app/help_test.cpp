@@ -1,4 +1,5 @@
 // What the program says about itself, and the full program that it becomes.
+#include <csignal>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -89,6 +90,17 @@ TEST_F(FullProgram, IsNamedWhereItIsMissing) {
             "fedarena: " + fs::canonical(start.program).string() +
                 "-full: cannot be started: No such file or directory\n  it belongs beside the "
                 "program fedarena: install or build fedarena again\n");
+}
+
+// Before its main(), a signal would end it without a word.
+TEST_F(FullProgram, IsLoadedWhileSignalsWait) {
+  const Start start = lonely(scratch);
+  scratch.write("bin/fedarena-full", "#!/bin/sh\nexec grep SigBlk /proc/self/status\n");
+  fs::permissions(scratch / "bin/fedarena-full", fs::perms::owner_all);
+  const std::string line = succeed("run small.toml", start).out;
+  const auto mask = std::stoull(line.substr(line.find(':') + 1), nullptr, 16);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU})
+    EXPECT_TRUE(mask >> (signal - 1) & 1) << signal << " " << line;
 }
 
 TEST_F(FullProgram, KnowsTheLightCommandsToo) {

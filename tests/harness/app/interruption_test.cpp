@@ -76,6 +76,22 @@ TEST_F(Interruption, WhatElseStopsProgramsIsAsOrderlyAsCtrlC) {
   }
 }
 
+// Loading its libraries takes a program longer than a user who changes his mind.
+TEST_F(Interruption, IsOneLineBeforeAnythingBegan) {
+  SmallExperiment{}.write_to(scratch);
+  for (const char* program : {"fedarena", "fedarena-full"}) {
+    for (const CommandLine& command : {kRun, CommandLine("table nowhere")}) {
+      for (const int signal : {SIGINT, SIGTERM}) {
+        const Outcome stopped =
+            call(command, {.program = (build_folder() / "bin" / program).string(), .signal = signal});
+        EXPECT_EQ(stopped.exit_code, 130) << program;
+        EXPECT_EQ(stopped.err, "Stopped.\n");
+      }
+    }
+  }
+  EXPECT_FALSE(fs::exists(scratch / "out"));
+}
+
 // Begun by a plugin of another version than the one that is there now, as its record has it.
 class OfAnotherPlugin : public ScratchTest {
  protected:

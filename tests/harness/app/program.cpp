@@ -80,12 +80,21 @@ bool may_be_loaded(const CommandLine& command, const Start& start) {
   const auto is_ours = [](const auto& variable) { return variable.first.starts_with("FEDARENA_"); };
   std::vector<const char*> words;
   for (const std::string& word : command.words()) words.push_back(word.c_str());
-  return start.program.empty() && getenv("LD_PRELOAD") == nullptr &&
+  return start.program.empty() && start.signal == 0 && getenv("LD_PRELOAD") == nullptr &&
          std::ranges::all_of(start.environment, is_ours) && !is_light_command(words);
 }
 
+// The signal waits until the program takes it.
+void keep_waiting(int signal) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, signal);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  raise(signal);
+}
+
 pid_t start_anew(const Scratch& scratch, std::vector<std::string>& words, std::vector<std::string>& variables,
-                 int out, int err) {
+                 int out, int err, int signal) {
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> envp = pointers_to(variables);
   const pid_t child = checked(fork(), "fork");
@@ -94,6 +103,7 @@ pid_t start_anew(const Scratch& scratch, std::vector<std::string>& words, std::v
     const int nothing = open("/dev/null", O_RDONLY);
     const bool ready = dup2(nothing, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
                        dup2(err, STDERR_FILENO) >= 0 && chdir(scratch.path().c_str()) == 0;
+    if (signal != 0) keep_waiting(signal);
     if (ready) execve(argv.front(), argv.data(), envp.data());
     _exit(127);
   }
@@ -131,7 +141,7 @@ Program::Program(const Scratch& scratch, const CommandLine& command, const Start
   of_loaded_program_ = may_be_loaded(command, start);
   child_ = of_loaded_program_
                ? LoadedProgram::instance().start(scratch.path(), words, variables, out.theirs, err.theirs)
-               : start_anew(scratch, words, variables, out.theirs, err.theirs);
+               : start_anew(scratch, words, variables, out.theirs, err.theirs, start.signal);
   close(out.theirs);
   close(err.theirs);
   out_ = out.mine;

@@ -49,6 +49,7 @@ struct Start {
   unsigned short columns = 80;                          ///< of the terminal; 0: it does not know
   std::string out = {};                                 ///< a file that takes stdout instead of the outcome
   std::string program = {};                             ///< instead of the one that was built
+  int signal = 0;                                       ///< one that was sent to it before it begins
 };
 
 /// `fedarena` as a child process, in the scratch folder. Ends with its owner.

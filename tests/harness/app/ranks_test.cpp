@@ -52,19 +52,23 @@ TEST_F(RanksOfMpi, GiveTheSameBits) {
   succeed("verify ranks-3");
 }
 
-// Over TCP, from one network namespace to another.
-TEST_F(RanksOfMpi, GiveTheSameBitsOnTwoHosts) {
+// Over TCP, from one network namespace to others, at once and through a relay (benchmarks/link_delay.cpp).
+TEST_F(RanksOfMpi, GiveTheSameBitsOnHostsWithAndWithoutDelays) {
   SmallExperiment experiment{.partition = "kind = \"iid\"\nclients = 4", .algorithms = {"scaffold"}};
   experiment.write_to(scratch);
-  const Start hosts{.program = (source_folder() / "scripts/hosts").string()};
-  const CommandLine ranks(fmt::format("2 '{}' run small.toml --out hosts --workers 1",
-                                      (build_folder() / "bin" / "fedarena").string()));
-  const Outcome outcome = call(ranks, hosts);
-  constexpr int kNoNamespaces = 3;
-  if (outcome.exit_code == kNoNamespaces) GTEST_SKIP() << outcome.err;
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   run_small(scratch, experiment, "--out alone");
-  expect_same_run(scratch / "alone/scaffold-seed-1", scratch / "hosts/scaffold-seed-1");
+  const Start hosts{.environment = {{"HOSTS_RELAY", (build_folder() / "benchmarks/link_delay").string()}},
+                    .program = (source_folder() / "scripts/hosts").string()};
+  for (const std::string how : {"2", "3 --delay 5"}) {
+    const CommandLine ranks(fmt::format("{} '{}' run small.toml --out 'hosts-{}' --workers 1", how,
+                                        (build_folder() / "bin" / "fedarena").string(), how.front()));
+    const Outcome outcome = call(ranks, hosts);
+    constexpr int kNotHere = 3;
+    if (outcome.exit_code == kNotHere) GTEST_SKIP() << outcome.err;
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    expect_same_run(scratch / "alone/scaffold-seed-1",
+                    scratch / fmt::format("hosts-{}", how.front()) / "scaffold-seed-1");
+  }
 }
 
 SmallExperiment long_run() {
@@ -128,32 +132,6 @@ struct Break {
   bool in_order = true;  // whether rank 0 surely has the time to say what it leaves
 };
 
-class BrokenRanks : public ScratchTest, public testing::WithParamInterface<Break> {};
-
-TEST_P(BrokenRanks, LeaveARunThatAnyNumberOfRanksResumes) {
-  long_run().write_to(scratch);
-  const fs::path run = scratch / "out/scaffold-seed-1";
-  Start patient = kLauncher;
-  patient.environment["OMPI_MCA_odls_base_sigkill_timeout"] =
-      "3";  // where the launcher tells the ranks, twice that
-  Program program(scratch, on_ranks(3, "run small.toml --out out"),
-                  GetParam().in_order ? patient : kLauncher);
-  ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(run) >= 3; }));
-  GetParam().off(program);
-  const Outcome stopped = program.finish();
-  EXPECT_EQ(stopped.signal, 0);
-  EXPECT_NE(stopped.exit_code, 0);
-  if (GetParam().in_order) {
-    EXPECT_THAT(stopped.err, HasSubstr("Stopped; all complete rounds are kept."));
-    EXPECT_EQ(summary_of(run).state, results::kInterrupted);
-    EXPECT_EQ(summary_of(run).rounds_done, rounds_on_disk(run));
-  }
-  EXPECT_LT(rounds_on_disk(run), 1000);
-  succeed("run small.toml --out out --resume");
-  succeed("run small.toml --out unbroken");
-  expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
-}
-
 // To these ranks, in this order; the launcher hears nothing.
 std::function<void(const Program&)> send_to(std::vector<std::size_t> chosen, int signal) {
   return [chosen = std::move(chosen), signal](const Program& program) {
@@ -163,15 +141,47 @@ std::function<void(const Program&)> send_to(std::vector<std::size_t> chosen, int
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(RanksOfMpi, BrokenRanks,
-                         testing::Values(Break{"Terminated", send_to({0, 1, 2}, SIGTERM)},
-                                         Break{"TerminatedFromTheLast", send_to({2, 1, 0}, SIGTERM)},
-                                         Break{"OneRankTerminated", send_to({2}, SIGTERM)},
-                                         Break{"Rank0Terminated", send_to({0}, SIGTERM)},
-                                         Break{"OneRankKilled", send_to({2}, SIGKILL)},
-                                         Break{"LauncherTerminated",
-                                               [](const Program& program) { program.send(SIGTERM); }, false}),
-                         [](const auto& info) { return info.param.name; });
+std::vector<Break> breaks() {
+  return {{"Terminated", send_to({0, 1, 2}, SIGTERM)},
+          {"TerminatedFromTheLast", send_to({2, 1, 0}, SIGTERM)},
+          {"OneRankTerminated", send_to({2}, SIGTERM)},
+          {"Rank0Terminated", send_to({0}, SIGTERM)},
+          {"OneRankKilled", send_to({2}, SIGKILL)},
+          {"LauncherTerminated", [](const Program& program) { program.send(SIGTERM); }, false}};
+}
+
+// One run goes through all of them: every resume has to take what the break before it left.
+TEST_F(RanksOfMpi, LeaveARunThatAnyNumberOfRanksResumesHoweverItWasBroken) {
+  const std::int64_t rounds = 2000;
+  SmallExperiment experiment = long_run();
+  experiment.rounds = rounds;
+  experiment.write_to(scratch);
+  const fs::path run = scratch / "out/scaffold-seed-1";
+  Start patient = kLauncher;
+  patient.environment["OMPI_MCA_odls_base_sigkill_timeout"] =
+      "3";  // where the launcher tells the ranks, twice that
+  for (const Break& broken : breaks()) {
+    SCOPED_TRACE(broken.name);
+    const std::int64_t before = fs::exists(run) ? rounds_on_disk(run) : 0;
+    const std::string resume = before == 0 ? "" : " --resume";
+    Program program(scratch, on_ranks(3, "run small.toml --out out" + resume),
+                    broken.in_order ? patient : kLauncher);
+    ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(run) >= before + 3; }));
+    broken.off(program);
+    const Outcome stopped = program.finish();
+    EXPECT_EQ(stopped.signal, 0);
+    EXPECT_NE(stopped.exit_code, 0);
+    if (broken.in_order) {
+      EXPECT_THAT(stopped.err, HasSubstr("Stopped; all complete rounds are kept."));
+      EXPECT_EQ(summary_of(run).state, results::kInterrupted);
+      EXPECT_EQ(summary_of(run).rounds_done, rounds_on_disk(run));
+    }
+    ASSERT_LT(rounds_on_disk(run), rounds) << "finished before it was broken";
+  }
+  succeed("run small.toml --out out --resume");
+  succeed("run small.toml --out unbroken");
+  expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
+}
 
 TEST_F(RanksOfMpi, RefuseWhatCannotBeSharedInOneMessage) {
   long_run().write_to(scratch);

@@ -48,16 +48,6 @@ TEST_F(RunCommand, LeavesACompleteRunDirectoryForEveryCell) {
   }
 }
 
-TEST_F(RunCommand, CanBeRepeatedFromTheExperimentFileThatACellRecorded) {
-  run_small(scratch, {.seeds = "[7]", .cohort = "size = 2", .algorithms = {"fedprox"}},
-            "--out out --set training.rate=0.1");
-  succeed("run out/fedprox-seed-7/experiment.toml --out again");
-  EXPECT_THAT(content_of(scratch / "out/fedprox-seed-7/experiment.toml"), HasSubstr("rate = 0.1"));
-  EXPECT_EQ(content_of(scratch / "out/fedprox-seed-7/experiment.toml"),
-            content_of(scratch / "again/fedprox-seed-7/experiment.toml"));
-  expect_same_run(scratch / "out/fedprox-seed-7", scratch / "again/fedprox-seed-7");
-}
-
 TEST_F(RunCommand, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
   run_small(scratch, {.evaluate_every = 2});
   // Round 3 is not a multiple of 2, but the last one is always evaluated.
@@ -77,13 +67,6 @@ TEST_F(RunCommand, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
   const Outcome csv = table_of(scratch, "csv");
   EXPECT_THAT(csv.out, HasSubstr(fmt::format(",{},", results::exact_number(accuracy))));
   EXPECT_THAT(csv.err, MatchesRegex("note: .*glyphs is synthetic.*\n"));
-}
-
-TEST_F(RunCommand, ListShowsEveryRunAndItsState) {
-  run_small(scratch, {.seeds = "[1, 2]"}, "");
-  const Outcome list = succeed("list");
-  EXPECT_THAT(list.out, ContainsRegex("runs/small/fedavg-seed-1 +small +fedavg +1 +finished +3/3 "));
-  EXPECT_THAT(list.out, ContainsRegex("runs/small/fedavg-seed-2 +small +fedavg +2 +finished +3/3 "));
 }
 
 // The wire format: 8 bytes of header; an entry is its name (length, letters), a byte of kind, and for

@@ -2,11 +2,15 @@
 // that were changed.
 #include "results/audit/verify.hpp"
 
+#include <array>
+#include <cstdio>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "fedarena/base/stream.hpp"
 
+#include "harness/app/command_line.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
 #include "tests/harness/app/program.hpp"
@@ -85,7 +89,7 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                  "weights = \"budget\"",
                  "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
            entry("votes-of-parts",
-                 "name = \"pppfl\"\nteachers = 5\nteacher_width = 4\nteacher_warm_up = 1\n"
+                 "name = \"pppfl\"\nteachers = 5\nteacher_warm_up = 1\n"
                  "generator_width = 8\ngenerator_batch_size = 4\ngenerator_steps = 2\nmost_examples = 20",
                  "policy = \"record\"\nnoise_multiplier = 30.0\nbudget = 2.0\n") +
            entry("messages", fedavg, local) + entry("tensors", fedavg, local + "by_tensor = true") +
@@ -164,10 +168,10 @@ TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
 // A first round that asks for nothing says nothing of one that has no price at all.
 TEST_F(VerifyCommand, FindsNothingWhereABudgetPaysForNothingButAFreeRound) {
   const std::string small =
-      "generator_steps = 1\ngenerator_width = 4\nteachers = 2\nteacher_width = 4\nmost_examples = 20\n"
+      "generator_steps = 1\ngenerator_width = 4\nteachers = 2\nmost_examples = 20\n"
       "personal_epochs = 0\n";
   const std::string policy =
-      "\n[algorithms.privacy]\npolicy = \"local\"\nmechanism = \"laplace-relative\"\nbudget = [2.0]\n";
+      "\n[algorithms.privacy]\npolicy = \"local\"\nnoise_multiplier = 0.0\nbudget = [2.0]\n";
   run_small(scratch,
             {.seeds = "[1, 3]",
              .rounds = 4,
@@ -202,6 +206,27 @@ TEST_F(VerifyCommand, NamesTheFileOfEveryFlippedByte) {
     scratch.write(run / name, whole);
   }
   succeed("verify out");
+}
+
+// Root may read everything, so that a child becomes somebody else.
+TEST_F(VerifyCommand, SaysWhyAFileIsNotReadThatNobodyMayRead) {
+  run_small(scratch);
+  const std::string run = scratch / "out/fedavg-seed-1";
+  fs::permissions(scratch.path(), fs::perms::all);
+  const auto verify_as_another = [&] {
+    const bool ready = geteuid() != 0 || setuid(12345) == 0;
+    const std::array<const char*, 3> words = {"fedarena", "verify", run.c_str()};
+    const int code = ready ? run_command_line(3, words.data(), light_commands(), "") : 1;
+    std::fflush(nullptr);
+    ::_exit(code);
+  };
+  for (const char* file : {results::kSummaryFile, results::kLedgerFile, results::kSealFile}) {
+    fs::permissions(fs::path(run) / file, fs::perms::none);
+    EXPECT_EXIT(verify_as_another(), testing::ExitedWithCode(2),
+                "^fedarena: 1 run cannot be read: Permission denied\n  Change the permissions of these files")
+        << file;
+    fs::permissions(fs::path(run) / file, fs::perms(0644));
+  }
 }
 
 // Nothing but `verify` and `bundle` looks at a seal.

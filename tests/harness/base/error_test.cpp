@@ -147,13 +147,16 @@ TEST(ShellWord, IsOneWordWhateverItHolds) {
   EXPECT_EQ(shell_word("~"), "'~'");
 }
 
-TEST(OneLine, HoldsNothingThatTurnsTextRound) {
-  for (const char* mark : {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b", "\u202c",
-                           "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}) {
+TEST(OneLine, HoldsNothingThatTurnsTextRoundOrShowsNothing) {
+  for (const char* mark :
+       {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029",     "\u202a",     "\u202e",     "\u2066",
+        "\u2069", "\u00ad", "\u034f", "\u180e", "\u200b",     "\u200c",     "\u200d",     "\u2060",
+        "\u3164", "\ufe0f", "\ufeff", "\ufff9", "\U0001d173", "\U000e0001", "\U000e007f", "\U000e01ef"}) {
     EXPECT_EQ(one_line(fmt::format("a{}b", mark)), "a b");
     EXPECT_EQ(printable(fmt::format("a\n{}b", mark)), "a\n b");
   }
-  constexpr const char* kNeighbours = "\u061b\u061d\u200b\u200d\u2010\u2027\u202f\u2065\u206a שלום";
+  constexpr const char* kNeighbours =
+      "\u00ac\u00ae\u061b\u061d\u200a\u2010\u2027\u202f\u205f\u2070\ufe10\ufffc\U000e1000 שלום";
   EXPECT_EQ(one_line(kNeighbours), kNeighbours);
 }
 

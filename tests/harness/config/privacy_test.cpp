@@ -86,18 +86,6 @@ TEST(OwnPrivacy, IsGivenByOverridesToLabelsWithDots) {
   EXPECT_EQ(experiment.algorithms[0].privacy, record(3, 2));
 }
 
-TEST(OwnPrivacy, CannotStateEpsilon) {
-  for (const char* key : {"epsilon = 1", "Epsilon = 1", "epsilon.record = 1"}) {
-    EXPECT_THAT(refusal(private_sample() + key),
-                HasSubstr("\n  the ledger computes epsilon; no file can state it"))
-        << key;
-  }
-  EXPECT_EQ(refusal(private_sample(), {"algorithms.fedprox.privacy.epsilon=1"}),
-            "--set algorithms.fedprox.privacy.epsilon=1: unknown key \"epsilon\" in [algorithms.privacy]; "
-            "allowed: policy, clip_norm, noise_multiplier, sampling, batch\n"
-            "  the ledger computes epsilon; no file can state it");
-}
-
 TEST(Rules, HoldForEveryChoice) {
   Catalog catalog = sample_catalog();
   const auto refuse = [](const Settings&) { throw Error::of("no"); };

@@ -175,12 +175,5 @@ TEST(Sweep, HasAThousandPointsAtMost) {
             "e.toml:44:1: up to here, [sweep] spans 2000 points; allowed: at most 1000");
 }
 
-TEST(Sweep, OfAnUnknownSectionIsRefusedLikeAnOverride) {
-  EXPECT_THAT(refusal(kSample + "\n[sweep]\n" + "\"modle.width\" = [8]\n"),
-              HasSubstr("e.toml:41:18: unknown section \"modle\""));
-  EXPECT_THAT(refusal(kSample + "\n[sweep]\n" + "\"sweep.model.width\" = [8]\n"),
-              HasSubstr("\"sweep.model.width\" cannot be swept"));
-}
-
 }  // namespace
 }  // namespace fedarena

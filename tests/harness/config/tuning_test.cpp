@@ -199,12 +199,6 @@ TEST(Tuning, LetsNothingElseGiveWhatItTunes) {
   EXPECT_THAT(rates_of(other, "FedAvg"), ElementsAre(0.3));
 }
 
-TEST(Tuning, NeedsValidationExamples) {
-  EXPECT_EQ(refusal(kSample + "\n[tuning]\n\"training.rate\" = [0.1, 0.2]\n"),
-            "e.toml:40:2: trials are judged by validation examples, and there are none\n"
-            "  set validation_fraction in [evaluation] to a number above 0");
-}
-
 TEST(Tuning, IsReadUnderProfilesToo) {
   const std::string text = kTuned + "\"training.rate\" = [0.1, 0.2]\n[profiles.quick]\n";
   EXPECT_EQ(

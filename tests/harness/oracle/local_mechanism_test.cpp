@@ -274,5 +274,18 @@ TEST(LocalPolicy, NeedsAClipNormForGaussianNoise) {
   EXPECT_NO_THROW(local_policy(kLocalLaplace, 0, 1).validate());
 }
 
+TEST(LocalPolicy, RefusesBudgetsThatPayForNothing) {
+  const auto refusal = [](LocalPolicy policy, const PerClient& budget) {
+    policy.budget = budget;
+    return test::message_of([&] { policy.validate(); });
+  };
+  for (const double clip_norm : {0, 1}) {
+    EXPECT_THAT(refusal(local_policy(kLocalRelative, clip_norm, 1), 3),
+                HasSubstr("budget is 3.0 with the mechanism \"laplace-relative\"; allowed: 0\n"));
+  }
+  EXPECT_THAT(refusal(local_policy(kLocalLaplace, 0, 1), PerClient({2, 3})),
+              HasSubstr("budget is [2.0, 3.0] with clip_norm 0; allowed: 0\n"));
+}
+
 }  // namespace
 }  // namespace fedarena

@@ -1,8 +1,14 @@
 // A loop that ranks share gives what one rank gives, and says what went wrong where.
 #include "harness/ranks/crew.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -10,6 +16,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/ranks/tree.hpp"
 #include "harness/wire/parts.hpp"
 #include "tests/harness/ranks/threads_as_ranks.hpp"
 #include "tests/matchers.hpp"
@@ -18,11 +25,30 @@
 namespace fedarena {
 namespace {
 
-TEST(Deal, GivesTheMostExpensiveItemsFirstToWhoIsThroughFirst) {
-  EXPECT_THAT(deal({1, 4, 2, 3}, {1, 1}), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
-  // One rank with three workers: the sums over workers are 3 and 1.
-  EXPECT_THAT(deal({1, 1, 1, 1}, {3, 1}), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3)));
-  EXPECT_THAT(deal({}, {1, 1}), ElementsAre(ElementsAre(), ElementsAre()));
+TEST(Tree, ReachesEveryRankOnceInFewSteps) {
+  for (int count = 1; count <= 70; ++count) {
+    std::vector<int> steps(static_cast<std::size_t>(count), -1);
+    steps.front() = 0;
+    EXPECT_EQ(place_in_tree(0, count).above, -1);
+    for (int rank = 0; rank < count; ++rank) {
+      const TreePlace place = place_in_tree(rank, count);
+      EXPECT_LE(place.below.size(), 2U);
+      for (const int below : place.below) {
+        EXPECT_EQ(place_in_tree(below, count).above, rank);
+        int& step = steps.at(static_cast<std::size_t>(below));
+        EXPECT_EQ(step, -1);
+        step = steps[static_cast<std::size_t>(rank)] + 1;
+      }
+    }
+    EXPECT_THAT(steps, testing::Each(AllOf(testing::Ge(0), testing::Le(std::log2(count))))) << count;
+  }
+}
+
+// Two hosts of eight: one message goes from the first to the second.
+TEST(Tree, StaysOnAHostWhereItCan) {
+  int between = 0;
+  for (int rank = 1; rank < 16; ++rank) between += (rank < 8) != (place_in_tree(rank, 16).above < 8) ? 1 : 0;
+  EXPECT_EQ(between, 1);
 }
 
 // Rank 0's loop squares numbers; an item of 13 is an Error, one of 17 a fault of ours, and at 19 a rank is
@@ -60,7 +86,8 @@ class Crews : public ::testing::TestWithParam<int> {
     const WorkPool pool(2);
     serve(ranks, pool, "build 1", squaring);
   }
-  static std::vector<double> squares(Crew& crew, const std::vector<double>& numbers, int* works = nullptr) {
+  static std::vector<double> squares(Crew& crew, const std::vector<double>& numbers, int* works = nullptr,
+                                     std::atomic<int>* there = nullptr) {
     std::vector<double> results(numbers.size());
     SharedLoop loop;
     loop.costs.assign(numbers.size(), 1);
@@ -72,6 +99,7 @@ class Crews : public ::testing::TestWithParam<int> {
     loop.here = [&](std::size_t index) { results[index] = square(numbers[index]); };
     loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
       results[index] = Parts(bytes).floating();
+      if (there != nullptr) ++*there;
     };
     crew.share(loop, [&](std::span<const std::byte> work) {
       if (works != nullptr) *works += static_cast<int>(Parts(work).number());
@@ -92,9 +120,10 @@ TEST_P(Crews, ShareLoopsOneAfterTheOther) {
   Crew crew(ranks_.first(), pool_, "build 1");
   crew.begin("squares");
   int works = 0;
-  EXPECT_THAT(squares(crew, {1, 2, 3, 4, 5}, &works), ElementsAre(1, 4, 9, 16, 25));
-  EXPECT_THAT(squares(crew, {}, &works), ElementsAre());
-  EXPECT_EQ(works, 2 * (GetParam() - 1));  // each other rank is asked once a loop
+  std::atomic<int> there = 0;
+  EXPECT_THAT(squares(crew, {1, 2, 3, 4, 5}, &works, &there), ElementsAre(1, 4, 9, 16, 25));
+  EXPECT_THAT(squares(crew, {}, &works, &there), ElementsAre());
+  EXPECT_EQ(works, there);  // told with each answer
   crew.end();
   crew.begin("squares");
   EXPECT_THAT(squares(crew, {6}), ElementsAre(36));
@@ -104,7 +133,7 @@ TEST_P(Crews, ShareLoopsOneAfterTheOther) {
 TEST_P(Crews, ThrowTheExceptionOfTheFirstItemAndGoOn) {
   Crew crew(ranks_.first(), pool_, "build 1");
   crew.begin("squares");
-  // In every place of the list, so on every rank.
+  // In every place of the list, whoever gets it.
   for (std::size_t place = 0; place < 4; ++place) {
     std::vector<double> numbers{1, 2, 3, 17};
     numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(place), 13);
@@ -115,6 +144,93 @@ TEST_P(Crews, ThrowTheExceptionOfTheFirstItemAndGoOn) {
   EXPECT_THROW(squares(crew, {1, 2, 17, 13}), Bug);
   EXPECT_THAT(squares(crew, {7, 8}), ElementsAre(49, 64));
   crew.end();
+}
+
+// States of clients are read from a file, for example, which somebody may have cut.
+TEST_P(CrewsOfSeveral, GoOnWhereAnItemCannotBeSent) {
+  Crew crew(ranks_.first(), pool_, "build 1");
+  crew.begin("squares");
+  SharedLoop loop;
+  loop.costs.assign(6, 1);
+  std::atomic<int> done = 0;
+  loop.item = [](std::size_t index) {
+    if (index == 0) throw Error::of("no state of {}", index);  // the first that another rank is given
+    Bytes item;
+    put_double(item, 1);
+    return item;
+  };
+  loop.here = [&](std::size_t) { ++done; };
+  loop.there = [&](std::size_t, std::span<const std::byte>) { ++done; };
+  const auto share = [&] { crew.share(loop, [](std::span<const std::byte>) {}); };
+  EXPECT_THAT(test::message_of(share), HasSubstr("no state of 0"));
+  EXPECT_EQ(done.load(), 5);
+  EXPECT_THAT(squares(crew, {2, 3, 4}), ElementsAre(4, 9, 16));
+  crew.end();
+}
+
+// A loop whose items wait for each other, with 20 seconds to fail where one waits in vain.
+class CrewThatWaits : public ::testing::Test {
+ protected:
+  void wait_for_done(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return done_ >= count; }))
+      throw Bug(fmt::format("only {} of {} items were done", done_, count));
+  }
+  void do_one() {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    changed_.notify_all();
+  }
+  void share(int count, std::size_t items, const std::function<void()>& here,
+             const std::function<void(int)>& there) {
+    test::ThreadsAsRanks ranks(count, [&](Ranks& ranks) {
+      const WorkPool one(1);
+      const int rank = ranks.rank();
+      serve(ranks, one, "build", [&there, rank](const RunRequest&) {
+        Worker worker;
+        worker.open = [&there, rank](std::span<const std::byte>) {
+          return [&there, rank](std::span<const std::byte>) {
+            there(rank);
+            return Bytes();
+          };
+        };
+        worker.work = [] { return Bytes(); };
+        return std::make_shared<const Worker>(std::move(worker));
+      });
+    });
+    const WorkPool one(1);
+    Crew crew(ranks.first(), one, "build");
+    crew.begin("run");
+    SharedLoop loop;
+    loop.costs.assign(items, 1);
+    loop.item = [](std::size_t) { return Bytes(); };
+    loop.here = [&](std::size_t) { here(); };
+    loop.there = [](std::size_t, std::span<const std::byte>) {};
+    EXPECT_NO_THROW(crew.share(loop, [](std::span<const std::byte>) {}));
+    crew.end();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t done_ = 0;
+};
+
+// Rank 1's first item takes as long as rank 0's first eight of ten.
+TEST_F(CrewThatWaits, HasTheOthersDoWhatASlowRankDoesNot) {
+  share(
+      2, 10, [&] { do_one(); }, [&](int) { wait_for_done(8); });
+}
+
+// Rank 0's first item takes as long as nine others, so while it computes, others are given more as they
+// answer; rank 1's first takes as long as six of rank 2.
+TEST_F(CrewThatWaits, GivesMoreToWhoAnswers) {
+  share(
+      3, 10, [&] { wait_for_done(8); },
+      [&](int rank) {
+        if (rank == 1) wait_for_done(6);
+        do_one();
+      });
 }
 
 // The rank stays, so that rank 0 can end the run in order.

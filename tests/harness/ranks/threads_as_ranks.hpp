@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -50,35 +48,52 @@ class ThreadsAsRanks {
     int count() const override { return count_; }
     std::string host() const override { return "host-" + std::to_string(rank_ / all_.ranks_per_host_); }
     Bytes broadcast(Bytes bytes) override {
-      if (rank_ > 0) return receive(0);
-      for (int to = 1; to < count_; ++to) send(to, bytes);
-      return bytes;
-    }
-    void send(int to, std::span<const std::byte> bytes) override {
-      const std::lock_guard lock(all_.mutex_);
-      all_.bytes_ += std::ssize(bytes);
-      all_.sent_[{rank_, to}].emplace_back(bytes.begin(), bytes.end());
-      all_.changed_.notify_all();
-    }
-    Bytes receive(int from) override {
       std::unique_lock lock(all_.mutex_);
-      auto& waiting = all_.sent_[{from, rank_}];
-      all_.changed_.wait(lock, [&] { return !waiting.empty(); });
-      Bytes bytes = std::move(waiting.front());
-      waiting.pop_front();
+      if (rank_ == 0) {
+        for (int to = 1; to < count_; ++to) {
+          all_.ranks_[static_cast<std::size_t>(to)]->broadcast_.push_back(bytes);
+          all_.count(bytes);
+        }
+        return {};
+      }
+      all_.changed_.wait(lock, [&] { return !broadcast_.empty(); });
+      bytes = std::move(broadcast_.front());
+      broadcast_.pop_front();
       return bytes;
+    }
+    void send(int to, Bytes bytes) override {
+      const std::lock_guard lock(all_.mutex_);
+      all_.count(bytes);
+      all_.ranks_[static_cast<std::size_t>(to)]->received_.push_back({rank_, std::move(bytes)});
+    }
+    std::vector<Received> receive_some(std::size_t most) override {
+      std::unique_lock lock(all_.mutex_);
+      all_.changed_.wait(lock, [&] { return !received_.empty(); });
+      std::vector<Received> some;
+      for (; most > 0 && !received_.empty(); --most) {
+        some.push_back(std::move(received_.front()));
+        received_.pop_front();
+      }
+      return some;
     }
 
    private:
     ThreadsAsRanks& all_;
     int rank_, count_;
+    std::deque<Bytes> broadcast_;
+    std::deque<Received> received_;
   };
+
+  // With the mutex held.
+  void count(const Bytes& bytes) {
+    bytes_ += std::ssize(bytes);
+    changed_.notify_all();
+  }
 
   const int ranks_per_host_;
   mutable std::mutex mutex_;
   std::int64_t bytes_ = 0;
   std::condition_variable changed_;
-  std::map<std::pair<int, int>, std::deque<Bytes>> sent_;  // by sender and receiver
   std::vector<std::unique_ptr<OneThread>> ranks_;
   std::vector<std::thread> threads_;
 };

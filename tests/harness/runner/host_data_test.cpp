@@ -1,6 +1,4 @@
 // Data that the processes of a host hold once.
-#include "harness/runner/plan/host_data.hpp"
-
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
@@ -18,6 +16,7 @@
 #include <torch/torch.h>
 
 #include "datasets/data_hash.hpp"
+#include "harness/runner/plan/host_memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "tests/matchers.hpp"
 #include "tests/scratch.hpp"

@@ -164,7 +164,6 @@ class GeneratorsOfClusters : public ::testing::Test {
                       .generator_batch_size = 20,
                       .generator_rate = 0.01,
                       .teachers = 10,
-                      .teacher_width = 16,
                       .top_k = 2,
                       .vote_threshold = 0.2};
 };
@@ -239,58 +238,83 @@ TEST_F(GeneratorsOfClusters, ImagesDoNotDependOnWhichVotersAreAskedTogether) {
   }
 }
 
-// One teacher's weights as autograd sees them, after the same steps.
+// One teacher as autograd sees it, after the same steps.
 class TeacherByAutograd {
  public:
-  TeacherByAutograd(const generators::TeacherShape& shape, const torch::Tensor& weights)
-      : shape_(shape), weights_(weights.clone().requires_grad_()) {}
+  explicit TeacherByAutograd(const generators::TeacherShape& shape)
+      : shape_(shape),
+        weights_(torch::zeros({shape.classes, shape.pixels}, torch::kFloat64).requires_grad_()),
+        biases_(torch::zeros({shape.classes}, torch::kFloat64).requires_grad_()) {}
 
-  void learn(const torch::Tensor& real, const torch::Tensor& generated) {
+  void learn(const Batch& real, const Batch& generated) {
     const torch::Tensor loss = at::softplus(-outputs(real)).mean() + at::softplus(outputs(generated)).mean();
-    adam_.step(weights_, torch::autograd::grad({loss}, {weights_})[0], 0.01);
+    const auto gradient = torch::autograd::grad({loss}, {weights_, biases_});
+    const torch::NoGradGuard no_graph;
+    weights_.mul_(1 - shape_.rate * shape_.decay).sub_(gradient[0], shape_.rate);
+    biases_.mul_(1 - shape_.rate * shape_.decay).sub_(gradient[1], shape_.rate);
   }
-  torch::Tensor slopes(const torch::Tensor& generated) {
-    const torch::Tensor inputs = generated.clone().requires_grad_();
-    return -torch::autograd::grad({at::softplus(-outputs(inputs)).mean()}, {inputs})[0].narrow(1, 0,
-                                                                                               shape_.pixels);
+  torch::Tensor slopes(const Batch& generated) const {
+    const torch::Tensor pixels = generated.inputs.clone().requires_grad_();
+    const torch::Tensor loss = at::softplus(-outputs({pixels, generated.targets})).mean();
+    return -torch::autograd::grad({loss}, {pixels})[0];
   }
   const torch::Tensor& weights() const { return weights_; }
+  const torch::Tensor& biases() const { return biases_; }
 
  private:
-  torch::Tensor outputs(const torch::Tensor& inputs) const {
-    const std::int64_t hidden = shape_.width * shape_.inputs();
-    const torch::Tensor first = weights_.narrow(0, 0, hidden).view({shape_.width, shape_.inputs()});
-    return at::leaky_relu(inputs.matmul(first.t()), 0.2).matmul(weights_.narrow(0, hidden, shape_.width)) +
-           weights_[shape_.numbers() - 1];
+  torch::Tensor outputs(const Batch& batch) const {
+    return (batch.inputs * weights_.index_select(0, batch.targets)).sum(1) +
+           biases_.index_select(0, batch.targets);
   }
 
   generators::TeacherShape shape_;
-  torch::Tensor weights_;
-  Adam adam_{{.beta1 = 0.5}};
+  torch::Tensor weights_, biases_;
 };
 
 TEST(Teachers, LearnTogetherWhatEachLearnsAlone) {
-  const generators::TeacherShape shape{.pixels = 7, .classes = 3, .width = 4};
+  const generators::TeacherShape shape{.pixels = 7, .classes = 3, .rate = 0.5, .decay = 0.3};
   Stream stream({.seed = 11});
-  const torch::Tensor start = normal(stream, {5, shape.numbers()});
-  generators::Teachers together(shape, start.clone());
+  const auto images = [&](std::vector<std::int64_t> count) {
+    const torch::Tensor classes = uniform(stream, count, 0, 3).to(torch::kInt64);
+    count.push_back(shape.pixels);
+    return Batch{normal(stream, count), classes};
+  };
+  generators::Teachers together(shape, 5, torch::kFloat64);
   std::vector<TeacherByAutograd> alone;
-  for (std::int64_t i = 0; i < 5; ++i) alone.emplace_back(shape, start[i]);
+  for (int i = 0; i < 5; ++i) alone.emplace_back(shape);
   for (int step = 0; step < 4; ++step) {
-    const torch::Tensor real = normal(stream, {5, 6, shape.inputs()}),
-                        generated = normal(stream, {2, shape.inputs()});
+    const Batch real = images({5, 6}), generated = images({5, 2}), asked = images({3});
     // What they remember goes by messages.
     together = generators::Teachers(shape, together.memory());
-    together.learn(real, generated, 0.01);
-    const torch::Tensor slopes = together.slopes(generated);
+    together.learn(real, generated);
+    const torch::Tensor slopes = together.slopes(asked);
     for (std::int64_t i = 0; i < 5; ++i) {
       TeacherByAutograd& one = alone[static_cast<std::size_t>(i)];
-      one.learn(real[i], generated);
-      EXPECT_LT((together.weights()[i] - one.weights()).abs().max().item<double>(), 1e-9);
-      EXPECT_LT((slopes[i] - one.slopes(generated)).abs().max().item<double>(), 1e-9);
+      one.learn({real.inputs[i], real.targets[i]}, {generated.inputs[i], generated.targets[i]});
+      EXPECT_LT((together.weights()[i] - one.weights()).abs().max().item<double>(), 1e-12);
+      EXPECT_LT((together.biases()[i] - one.biases()).abs().max().item<double>(), 1e-12);
+      EXPECT_LT((slopes[i] - one.slopes(asked)).abs().max().item<double>(), 1e-12);
     }
   }
-  EXPECT_GT((together.weights() - start).abs().mean().item<double>(), 0.01);
+  EXPECT_GT(together.weights().abs().mean().item<double>(), 0.01);
+}
+
+TEST(Teachers, SayNothingOfClassesThatTheyHaveNotSeen) {
+  const generators::TeacherShape shape{.pixels = 2, .classes = 3, .rate = 0.5, .decay = 0.3};
+  generators::Teachers teachers(shape, 1, torch::kFloat64);
+  const torch::Tensor labels = torch::tensor({{0, 2}}, torch::kInt64);
+  teachers.learn({torch::ones({1, 2, 2}, torch::kFloat64), labels},
+                 {torch::zeros({1, 2, 2}, torch::kFloat64), labels});
+  const torch::Tensor slopes = teachers.slopes({torch::zeros({3, 2}, torch::kFloat64), torch::arange(3)})[0];
+  EXPECT_GT(slopes[0].min().item<double>(), 0);
+  EXPECT_EQ(slopes[1].abs().max().item<double>(), 0);
+  EXPECT_GT(slopes[2].min().item<double>(), 0);
+}
+
+TEST(Teachers, DoNotPushPixelsOutOfTheirRange) {
+  const torch::Tensor slopes = torch::tensor({{{-2.0, -2.0, 4.0, 4.0}}}, torch::kFloat64),
+                      images = torch::tensor({{0.0, 0.5, 0.75, 1.0}}, torch::kFloat64);
+  EXPECT_EQ(numbers_of(generators::within_range(slopes, images)), (std::vector<double>{0, -1, 1, 0}));
 }
 
 // Probabilities of +1 are 1/2 + g / 2b. Each frequency of 40,000 is within 5 standard errors, of which 3

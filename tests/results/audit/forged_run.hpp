@@ -51,7 +51,7 @@ class ForgedRun : public testing::Test {
                      {"clients", "3"},
                      {"held_out_clients", "0.0"}});
     const std::vector<std::pair<std::string, std::vector<std::string>>> sections = {
-        {"[experiment]", {"seeds", "rounds"}},
+        {"[experiment]", {"seeds", "rounds", "dtype"}},
         {"[partition]", {"clients"}},
         {"[evaluation]", {"held_out_clients"}},
         {"[cohort]", {"size"}},
@@ -164,6 +164,7 @@ class ForgedRun : public testing::Test {
     for (std::int64_t round = 1; round <= rounds; ++round) {
       RoundRecord record = round_record(round);
       record.clients = 3;
+      record.downlink_bytes = 3 * (32 + 4 * summary.parameters);
       record.examples = examples;
       if (tests_clients_) record.per_client = ClientMetrics{.tested = 3};
       run.append(record);

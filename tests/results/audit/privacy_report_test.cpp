@@ -2,20 +2,14 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
 
 PrivacyReport report_of(const RecordedRun::Plan& plan) {
   const Scratch folder;

@@ -2,18 +2,11 @@
 // it: who took part, and how often data were looked at. What was released: verify_releases_test.cpp.
 #include "fedarena/base/stream.hpp"
 
+#include "tests/matchers.hpp"
 #include "tests/results/audit/forged_run.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
-using testing::StartsWith;
 
 TEST_F(ForgedRun, IsNotWhatTheExperimentGives) {
   EXPECT_THAT(differences(toml("record"), ledger_of_records(honest)), IsEmpty());
@@ -47,6 +40,19 @@ TEST_F(ForgedRun, IsNoticedByTheBudgetOfEachClient) {
   EXPECT_THAT(with("[2.0, 3.5, 9.0]", {2, 2, 4}),
               Contains("ledger.json: rounds of client 1 is 2; recomputed: 4, because the budget 3.5 pays for "
                        "another one"));
+}
+
+// The server of most algorithms sends the model and nothing else.
+TEST_F(ForgedRun, TellsTheSizeOfItsModelByWhatClientsWereSent) {
+  const auto with = [&](const std::string& name, const std::string& value) {
+    return differences(toml("record", {{name, value}}), ledger_of_records(honest));
+  };
+  EXPECT_THAT(with("dtype", "\"float32\""), IsEmpty());
+  EXPECT_THAT(
+      with("dtype", "\"float64\""),
+      ElementsAre("rounds.jsonl: downlink_bytes of round 1 and 3 more is 12096; recomputed: 8032 to each "
+                  "of 3 clients"));
+  EXPECT_THAT(with("name", "\"theirs\""), Not(Contains(HasSubstr("downlink_bytes"))));
 }
 
 // Each setting of the experiment by itself, where the ledger stays as it was.

@@ -1,12 +1,9 @@
 // What a ledger says was released, and under which noise, against the experiment of its run.
+#include "tests/matchers.hpp"
 #include "tests/results/audit/forged_run.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
   const auto with = [&](const Settings& settings, const RoundAccesses& sent) {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/stream.hpp"
 
 #include "results/audit/verify.hpp"
 #include "results/record/seal.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 
@@ -20,9 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::content_of;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 class SealedRun : public testing::Test {
  protected:

@@ -3,19 +3,13 @@
 #include <filesystem>
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "results/audit/verify.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class OneRun : public testing::Test {
  protected:
@@ -206,6 +200,16 @@ INSTANTIATE_TEST_SUITE_P(
              "summary.json: rounds_done is 4; recomputed: 3"},
         Edit{kExperimentFile, "device = \"cpu\"", "device = \"cuda\"",
              "environment.json: device is \"cpu\"; recomputed: \"cuda\""},
+        Edit{kExperimentFile, "device = \"cpu\"", "device = \"cpu\"\ndtype = \"float32x\"",
+             "experiment.toml: experiment.dtype is float32x; recomputed: one of float32, float64"},
+        Edit{kExperimentFile, "limit = 100", "limit = -100",
+             "experiment.toml: proxy.limit is -100; recomputed: a number from 0"},
+        Edit{kExperimentFile, "clip_norm = 1.0", "clip_norm = -1.0",
+             "experiment.toml: algorithms.privacy.clip_norm is -1.0; recomputed: a number from 0"},
+        Edit{kEnvironmentFile, "{\"device\"", "{\"cores\": -2, \"device\"",
+             "environment.json: cores is -2; recomputed: a number from 1"},
+        Edit{kEnvironmentFile, "\"name\": \"fedavg\"", "\"sha256\": \"12\", \"name\": \"fedavg\"",
+             "environment.json: sha256 is \"12\"; recomputed: 64 hexadecimal digits"},
         Edit{kExperimentFile, "clip_norm = 1.0\n", "clip_norm = 1.0\npublic_classes = true\n",
              "summary.json: policy_settings.public_classes is missing; recomputed: true"},
         Edit{kExperimentFile, "rate = 0.1\n", "rate = 0.1\nmomentum = 0.9\n",
@@ -255,6 +259,28 @@ TEST_F(VerifySettings, NoticesClassesThatTheDataDoNotHave) {
   for (auto& counts : card.class_counts) counts.resize(11);
   record_partition(run_.open(), card);
   EXPECT_THAT(run_.differences(), ElementsAre("partition.json: classes is 11; recomputed: 10"));
+}
+
+TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
+  const auto with = [&](const std::function<void(ClassMetrics&)>& change) {
+    run_.change_rounds([&](RoundRecord& round) {
+      round.classes = ClassMetrics{.accuracy = std::vector<std::optional<double>>(10, 0.75), .macro_f1 = 0.5};
+      if (round.round == 2) change(*round.classes);
+    });
+    return run_.differences();
+  };
+  EXPECT_THAT(with([](ClassMetrics&) {}), IsEmpty());
+  EXPECT_THAT(with([](ClassMetrics& classes) { classes.accuracy.pop_back(); }),
+              ElementsAre("rounds.jsonl: class_accuracy of round 2 is 9 classes; recomputed: 10"));
+  EXPECT_THAT(
+      with([](ClassMetrics& classes) { std::ranges::fill(classes.accuracy, 0.7); }),
+      ElementsAre("rounds.jsonl: test_accuracy of round 2 is 0.75; recomputed: from 0.7 to 0.7, as that "
+                  "of the classes"));
+  run_.change_rounds([](RoundRecord& round) {
+    if (round.round == 3) round.classes.reset();
+  });
+  EXPECT_THAT(run_.differences(),
+              testing::Contains("rounds.jsonl: class_accuracy of round 3 is absent; recomputed: a list"));
 }
 
 // Where a run has no card, its ledger has the sizes.

@@ -4,22 +4,17 @@
 #include <string>
 #include <utility>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/stream.hpp"
 
 #include "results/record/canary_audit.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class Verify : public testing::Test {
  protected:
@@ -173,15 +168,20 @@ TEST_F(Verify, NoticesRunsOfOneExperimentOnDifferentData) {
 }
 
 TEST_F(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
-  RunDirectory directory = run_.open();
-  std::vector<RoundRecord> rounds = directory.rounds();
-  directory.truncate_rounds(2);
-  rounds[2].epsilon = *rounds[2].epsilon / 2;
-  directory.append(rounds[2]);
-  directory.append(rounds[3]);
+  run_.change_rounds([](RoundRecord& round) {
+    if (round.round == 3) round.epsilon = *round.epsilon / 2;
+  });
   const std::vector<std::string> lines = run_.differences();
   ASSERT_THAT(lines, SizeIs(1));
   EXPECT_THAT(lines.front(), HasSubstr("rounds.jsonl: round 3 epsilon is "));
+}
+
+TEST_F(Verify, NoticesAnEpsilonThatFalls) {
+  const RecordedRun run(folder_ / "other", {.policy = "client", .noise_source = "system"});
+  run.change_rounds([](RoundRecord& round) {
+    if (round.round == 3) round.epsilon = *round.epsilon * 0.9;
+  });
+  EXPECT_THAT(run.differences(), Contains(HasSubstr("round 3 epsilon is")));
 }
 
 TEST_F(Verify, NoticesALedgerFromWhichAnAccessIsGone) {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "results/record/durable_file.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/record/tuning_sample.hpp"
@@ -18,8 +18,6 @@ namespace fedarena::results {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 std::string environment(const std::string& commit, const std::string& plugin_digest,
                         const std::string& other_digest, int workers) {

@@ -9,6 +9,7 @@
 #include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -263,24 +264,22 @@ TEST(Pairs, SayNothingOfARunThatDivergedThoughItHasAnAccuracy) {
 // A loss may be absurd and still a number.
 TEST(Pairs, NoteRunsThatRoundsMadeWorse) {
   const Scratch scratch;
-  FolderRuns folder{.folder = scratch.path(), .runs = {}};
   const auto add = [&](const std::string& label, std::int64_t seed, double last_loss, double last_accuracy) {
-    Summary summary = finished(label, seed, last_accuracy);
-    summary.rounds = summary.rounds_done = 2;
-    summary.final_test_loss = last_loss;
-    RoundRecord last = round_record(2);
-    last.test_loss = last_loss;
-    last.test_accuracy = last_accuracy;
-    const std::string name = fmt::format("{}-{}", label, seed);
-    scratch.write(name + "/summary.json", to_json_text(summary));
-    scratch.write(name + "/rounds.jsonl", to_json_line(round_record(1)) + "\n" + to_json_line(last) + "\n");
-    folder.runs.push_back({.path = scratch / name, .summary = summary, .problem = {}});
+    write_run(scratch / fmt::format("{}-{}", label, seed), label, seed, last_accuracy,
+              {.summary = [&](Summary& summary) { summary.final_test_loss = last_loss; },
+               .round =
+                   [](RoundRecord& round) {
+                     round.test_loss = 0.25;
+                     round.test_accuracy = 0.75;
+                   }},
+              2);
   };
   for (std::int64_t seed = 1; seed <= 3; ++seed) {
     add("absurd", seed, seed == 1 ? 0.2 : 1e27, 0.1);
     add("overfitted", seed, 3, 0.8);  // more confident, also where it errs, and right more often
     add("learned", seed, 0.2, 0.8);
   }
+  const FolderRuns folder{.folder = scratch.path(), .runs = find_runs(std::vector{scratch.path()})};
   const Pairs pairs = compare_rows(std::vector{folder}, {});
   EXPECT_THAT(pairs.notes, Contains("ended with a larger loss than at the first evaluation, and with no "
                                     "better accuracy: absurd, seeds 2, 3"));
@@ -288,22 +287,15 @@ TEST(Pairs, NoteRunsThatRoundsMadeWorse) {
 
 TEST(Pairs, ReadAnotherMetricFromTheRounds) {
   const Scratch scratch;
-  FolderRuns folder{.folder = scratch.path(), .runs = {}};
   for (const char* label : {"a", "b"}) {
     for (std::int64_t seed = 1; seed <= 3; ++seed) {
-      const Summary summary = finished(label, seed, 0.5);
-      const std::string name = fmt::format("{}-{}", label, seed);
-      std::string rounds;
-      for (std::int64_t round = 1; round <= 20; ++round) {
-        RoundRecord record = round_record(round);
-        record.test_loss = *label == 'a' ? 1 + 0.01 * static_cast<double>(seed * round) : 0.5;
-        rounds += to_json_line(record) + "\n";
-      }
-      scratch.write(name + "/summary.json", to_json_text(summary));
-      scratch.write(name + "/rounds.jsonl", rounds);
-      folder.runs.push_back({.path = scratch / name, .summary = summary, .problem = {}});
+      const auto change = [&](RoundRecord& record) {
+        record.test_loss = *label == 'a' ? 1 + 0.01 * static_cast<double>(seed * record.round) : 0.5;
+      };
+      write_run(scratch / fmt::format("{}-{}", label, seed), label, seed, 0.5, {.round = change}, 20);
     }
   }
+  const FolderRuns folder{.folder = scratch.path(), .runs = find_runs(std::vector{scratch.path()})};
   const Pairs pairs = compare_rows(std::vector{folder}, {.metric = parse_round_metric("loss@round=10")});
   EXPECT_NEAR(*pairs.pairs.front().mean, 0.7, 1e-11);
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");

@@ -3,21 +3,18 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"
 
 #include "results/plot/curve_script.hpp"
 #include "results/plot/gnuplot.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 Curve line(const std::string& name, double first, double last, std::optional<double> std = 2.0) {
   return {

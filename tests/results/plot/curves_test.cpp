@@ -6,20 +6,16 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
 
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 const CurveAxis& axis(std::string_view name) {
   const std::span<const CurveAxis> axes = curve_axes();

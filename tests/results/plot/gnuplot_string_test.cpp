@@ -5,20 +5,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gmock/gmock.h>
 
 #include "results/plot/choice_plot.hpp"
 #include "results/plot/curve_plot.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/heat_map_plot.hpp"
 #include "results/plot/roc_plot.hpp"
+#include "tests/matchers.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 TEST(GnuplotString, HoldsNoSignThatGnuplotActsOn) {
   EXPECT_EQ(gnuplot_string("a `b` $(c) @d 'e' \"f\" \\g", kSvgTerminal),

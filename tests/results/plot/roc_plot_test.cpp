@@ -3,18 +3,16 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using testing::ElementsAre;
 using testing::Field;
-using testing::HasSubstr;
 
 NamedRoc named_roc(const std::string& name) {
   return {name, roc_curve(std::vector{4.0, 2.0}, std::vector{3.0, 1.0}).value()};

@@ -94,7 +94,7 @@ TEST_F(AttackFile, VerifyComputesEveryNumberAgain) {
     edit(edited.attacks[0]);
     write_attacks(run_, edited);
     Verification verification;
-    verify_attacks(run_, verification);
+    verify_attacks(run_, run_.summary(), verification);
     return verification.differences;
   };
   EXPECT_THAT(differences_after([](auto&) {}), IsEmpty());

@@ -3,17 +3,14 @@
 
 #include <limits>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/audit_bound.hpp"
 
 #include "results/record/json_fields.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -89,17 +89,11 @@ TEST(Cost, IsAlwaysInWhatProgramsRead) {
 class CountedRun : public WithFolder {
  protected:
   CountedRun() {
-    RunDirectory directory = run_.open();
-    const std::vector<RoundRecord> rounds = directory.rounds();
-    directory.truncate_rounds(0);
-    for (RoundRecord round : rounds) {
-      round.cost = Cost{700, 5000, false};
-      directory.append(round);
-    }
-    Summary summary = directory.summary();
+    run_.change_rounds([](RoundRecord& round) { round.cost = Cost{700, 5000, false}; });
+    Summary summary = run_.open().summary();
     summary.examples = 4 * 640;
     summary.cost = Cost{4 * 700, 4 * 5000, false};
-    directory.write_summary(summary);
+    run_.open().write_summary(summary);
   }
 
   const RecordedRun run_{folder_ / "run", {.policy = "none"}};

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <functional>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/matchers.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/samples.hpp"
 
@@ -13,8 +13,6 @@ namespace fedarena::results {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
 
 RecordedPartition skewed() {
   RecordedPartition partition = three_clients();
@@ -85,7 +83,8 @@ TEST(PartitionFile, OfAnAttemptThatCrashedIsNotKept) {
 
 TEST(PartitionFile, EveryFieldMustBeThere) {
   const json whole = json::parse(to_json_text(skewed()));
-  for (const auto& [name, value] : whole.items()) {
+  for (const auto& field : whole.items()) {
+    const std::string& name = field.key();
     EXPECT_THAT(refusal([&](json& card) { card.erase(name); }),
                 HasSubstr("runs/a/partition.json: field \"" + name + "\" is missing"));
     EXPECT_THAT(refusal([&](json& card) { card[name] = true; }), HasSubstr("field \"" + name + "\" is true"));

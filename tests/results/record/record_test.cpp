@@ -95,7 +95,7 @@ TEST(Record, WritesASummaryThatReadsLikeItsStruct) {
 }
 
 TEST(Record, SummariesComeBackAsTheyWent) {
-  Summary summary = finished("fedavg", -7, 1.0 / 3);
+  Summary summary = finished("fedavg", 7, 1.0 / 3);
   summary.dataset_note = "a \"note\"\nof two lines, é";
   summary.algorithm_parameters = {{"z", "1"}, {"a", "2"}};
   EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
@@ -129,7 +129,7 @@ TEST(Record, WritingWhatCouldNotBeReadIsABug) {
 
 TEST(Record, ComplaintsNameFileAndField) {
   EXPECT_EQ(summary_complaint("\"seed\": 1", "\"seed\": \"one\""),
-            "runs/a/summary.json: field \"seed\" is \"one\"; allowed: a whole number\n"
+            "runs/a/summary.json: field \"seed\" is \"one\"; allowed: a whole number from 0\n"
             "  the file is damaged or was edited; restore it, or run this cell again");
   EXPECT_THAT(round_complaint("\"round\":3", "\"round\":0"),
               HasSubstr("rounds.jsonl:3: field \"round\" is 0; allowed: a whole number from 1"));

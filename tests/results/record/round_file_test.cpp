@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
@@ -16,9 +14,6 @@ namespace fedarena::results {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::SizeIs;
 
 class RoundFile : public testing::Test {
  protected:

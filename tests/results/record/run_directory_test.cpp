@@ -205,6 +205,23 @@ TEST_F(RunDirectoryTest, KeepsTheOldSummaryWhenTheDiskIsFull) {
   EXPECT_FALSE(run.has(std::string(kSummaryFile) + ".partial"));
 }
 
+TEST_F(RunDirectoryTest, WritesSeveralFilesOrNone) {
+  put(folder_ / "known", "before");
+  const std::vector<FileContent> files = {
+      {folder_ / "known", "small"}, {folder_ / "a/b/c", "small"}, {folder_ / "a/d", std::string(200, ' ')}};
+  std::string message;
+  {
+    const FileSizeLimit limit(100);
+    message = message_of([&] { replace_files(files); });
+  }
+  EXPECT_THAT(message, HasSubstr("a/d: cannot be written: File too large"));
+  EXPECT_EQ(read_whole_file(folder_ / "known"), "before");
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  EXPECT_FALSE(fs::exists(folder_ / "known.partial"));
+  replace_files(files);
+  for (const auto& [file, content] : files) EXPECT_EQ(read_whole_file(file), content);
+}
+
 TEST_F(RunDirectoryTest, KeepsWholeRoundsWhenTheDiskIsFull) {
   for (const bool torn : {false, true}) {
     const fs::path path = folder_ / (torn ? "torn" : "whole");

@@ -3,20 +3,15 @@
 
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 FoundRun at(const Sweep& sweep, const std::string& partition, const std::string& label, std::int64_t seed,
             double accuracy) {

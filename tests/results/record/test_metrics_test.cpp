@@ -191,11 +191,36 @@ TEST_F(TestedRun, HasScoresOfClientsThatThereAre) {
               ElementsAre("clients.json: client is 3; recomputed: below 3, the number of clients"));
 }
 
+TEST_F(TestedRun, HasNoScoresThatExamplesDoNotGive) {
+  run_.edit(kClientsFile, "\"test_examples\":12", "\"test_examples\":11");
+  EXPECT_THAT(run_.differences(),
+              ElementsAre("clients.json: accuracy of client 0 is 0.75; recomputed: a part of 11 examples"));
+}
+
+TEST_F(TestedRun, TestsTheSameClientsAfterEveryRound) {
+  run_.change_rounds([](RoundRecord& round) {
+    if (round.round == 2) round.per_client->tested = 3;
+    if (round.round == 3) round.per_client->accuracy_worst = 1;
+  });
+  EXPECT_THAT(
+      run_.differences(),
+      ElementsAre("rounds.jsonl: client_accuracy_worst of round 3 is 1; recomputed: at most the mean 0.875",
+                  "rounds.jsonl: clients_tested of round 2 is 3; recomputed: 2, as after the last test"));
+}
+
+TEST_F(TestedRun, HasNoScoresOfClientsThatNeverTrain) {
+  run_.edit(kExperimentFile, "every = 1\n", "every = 1\nheld_out_clients = 0.7\n");
+  std::vector<std::string> lines;
+  for (const Difference& difference : verify_ledger(run_.path()).differences)
+    lines.push_back(describe(difference));
+  EXPECT_THAT(lines, Contains(HasSubstr("is in clients.json; recomputed: nowhere")));
+}
+
 TEST_F(TestedRun, IsNotedWhereScoresAreMissing) {
   const std::int64_t values = verify_run(run_.path()).values;
   std::filesystem::remove(run_.path() / kClientsFile);
   EXPECT_THAT(run_.differences(), IsEmpty());
-  EXPECT_EQ(verify_run(run_.path()).values, values - 7);
+  EXPECT_EQ(verify_run(run_.path()).values, values - 19);
   EXPECT_THAT(verify_run(run_.path()).notes,
               Contains(HasSubstr("has no clients.json, so the means over clients are not recomputed")));
 }

@@ -50,7 +50,7 @@ TEST(TuningJson, IsAnObjectOfTheSummary) {
 TEST(TuningJson, ComesBackAsItWent) {
   Tuning tuning = tuned_by(12, {{"training.rate", "0.3"}, {"algorithms.\"a b\".name", "\"quoted\""}});
   tuning.search = "random";
-  tuning.seed = -7;
+  tuning.seed = 7;
   tuning.criterion = kByValidationLoss;
   for (const double loss : {0.25, 1e-300, std::numeric_limits<double>::infinity()}) {
     tuning.score = loss;

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/child_program.hpp"
 
 #include "results/report/report.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/recorded_run.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
@@ -19,10 +19,6 @@ namespace fedarena::results {
 namespace {
 
 using nlohmann::json;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 // What a command prints; none where it fails.
 std::optional<std::string> output_of(const std::string& command) {

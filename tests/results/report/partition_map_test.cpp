@@ -1,19 +1,15 @@
 #include <regex>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "results/report/report.hpp"
 #include "results/report/sections.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern);

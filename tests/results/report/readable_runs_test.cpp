@@ -4,18 +4,13 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/matchers.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 // The problems by the folder's name.
 std::string problem_of(const std::vector<FoundRun>& runs, const std::string& name) {
@@ -35,10 +30,7 @@ ReadableRuns read(const Scratch& folder) {
 }
 
 void replace(const std::filesystem::path& file, const std::string& before, const std::string& after) {
-  std::string text = test::content_of(file);
-  const std::size_t at = text.find(before);
-  ASSERT_NE(at, std::string::npos) << text;
-  put(file, text.replace(at, before.size(), after));
+  put(file, replaced(test::content_of(file), before, after));
 }
 
 TEST(ReadableRuns, VisitsRowsInTheOrderOfTheTable) {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -13,17 +12,13 @@
 #include "results/plot/curve_script.hpp"
 #include "results/report/asset.hpp"
 #include "results/text/number_format.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
 
 Report report_of(const std::filesystem::path& folder) { return make_report(find_runs(std::vector{folder})); }
 

@@ -6,18 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 TEST(Text, CountsCodePointsNotBytes) {
   EXPECT_EQ(display_width("1 ± 2"), 5U);
@@ -109,6 +106,11 @@ TEST(LatexText, EscapesItsSpecialCharactersAndOurSigns) {
   EXPECT_EQ(latex_escaped("&%$#_{}~^\\<>\n±†‡≤≥"),
             "\\&\\%\\$\\#\\_\\{\\}\\textasciitilde{}\\textasciicircum{}\\textbackslash{}\\textless{}"
             "\\textgreater{} $\\pm$$^{\\dagger}$$^{\\ddagger}$$\\leq$$\\geq$");
+}
+
+TEST(SplitAtCommas, LeavesOutSpacesAroundTheParts) {
+  EXPECT_THAT(split_at_commas(" a, b c ,,d"), ElementsAre("a", "b c", "", "d"));
+  EXPECT_THAT(split_at_commas(""), ElementsAre(""));
 }
 
 }  // namespace

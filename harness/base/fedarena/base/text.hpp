@@ -52,8 +52,8 @@ FEDARENA_API std::string shell_word(std::string_view text);
 FEDARENA_API std::size_t first_invalid_utf8(std::string_view text);
 
 /// `text` so that it can be shown wherever it came from: line feeds and tabs stay, other control characters
-/// (with them escape sequences of a terminal, also those that begin with U+009B), marks of the direction of
-/// writing and Unicode's own ends of lines become spaces, and bytes that are not UTF-8 become U+FFFD.
+/// (also of a terminal, beginning with U+009B or not), what shows nothing, marks of the direction of writing
+/// and Unicode's own ends of lines become spaces, and bytes that are not UTF-8 become U+FFFD.
 FEDARENA_API std::string printable(std::string_view text);
 
 /// The same on one line: line feeds and tabs become spaces as well.
