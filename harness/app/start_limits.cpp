@@ -93,10 +93,10 @@ StartNeeds start_needs(std::span<const char* const> words) {
   // A job is a thread beside the pool.
   const int callers = std::max(cores, count_in(words, "--workers", cores)) + count_in(words, "--jobs", 1) - 1;
   const int threads = blas - 1 + callers - 1;  // beside the first
-  const auto buffers = static_cast<std::size_t>(blas - 1 + callers);
+  const int buffers = blas - 1 + callers;
   const auto heaps = static_cast<std::size_t>(std::min(threads, 8 * cores));
-  return {.bytes = kProgram + buffers * kBlasBuffer + static_cast<std::size_t>(threads) * kThreadStack +
-                   heaps * kHeap,
+  return {.bytes = kProgram + static_cast<std::size_t>(buffers) * kBlasBuffer +
+                   static_cast<std::size_t>(threads) * kThreadStack + heaps * kHeap,
           .threads = std::max(threads, 1),  // for a copy of the process tries the plugins
           .stack = kStack,
           .beyond_cores = callers > cores};

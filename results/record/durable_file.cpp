@@ -1,5 +1,6 @@
 #include "results/record/durable_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -99,8 +100,8 @@ void replace_files(std::span<const FileContent> files) {
   } catch (...) {
     std::error_code ignored;
     for (const std::filesystem::path& partial : partials) std::filesystem::remove(partial, ignored);
-    for (auto folder = new_folders.rbegin(); folder != new_folders.rend(); ++folder)
-      std::filesystem::remove(*folder, ignored);
+    std::ranges::reverse(new_folders);
+    for (const std::filesystem::path& folder : new_folders) std::filesystem::remove(folder, ignored);
     throw;
   }
   for (const auto& [file, bytes] : files) rename_durably(partial_of(file), file);

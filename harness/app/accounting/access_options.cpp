@@ -57,8 +57,8 @@ auto one_name(const std::vector<std::string>& names) {
 }
 
 const std::vector<Key>& keys() {
-  static const std::vector<std::string> gaussian = {kMechanisms[0]}, laplace = {kMechanisms[1]},
-                                        response = {kMechanisms[2]}, pure = {kMechanisms[1], kMechanisms[2]};
+  const std::vector<std::string> gaussian = {kMechanisms[0]}, laplace = {kMechanisms[1]},
+                                 response = {kMechanisms[2]}, pure = {kMechanisms[1], kMechanisms[2]};
   static const std::vector<Key> kKeys = {
       key("mechanism", "NAME", {}, &AccessSpec::mechanism, one_name(kMechanisms),
           "gaussian (the default), laplace or randomized-response"),
