@@ -174,7 +174,8 @@ void compare_domains(const ResolvedSettings& settings, const Comparison& compare
       kinds.result(known, key, "", text, "one of " + std::string(words->second));
     }
     const std::optional<double> number = parse_number<double>(text);
-    if (number && !of_algorithm) kinds.result(*number >= 0, key, "", text, "a number from 0");
+    if (number && !of_algorithm && !settings.quoted.contains(key))
+      kinds.result(*number >= 0, key, "", text, "a number from 0");
   }
   kinds.conclude();
 }

@@ -43,7 +43,9 @@ void for_each_setting(std::string_view toml, const Take& take) {
 ResolvedSettings resolved_settings(std::string_view toml) {
   ResolvedSettings settings;
   for_each_setting(toml, [&](std::string_view section, const std::string& key, std::string_view text) {
-    settings.texts[std::string(section) + "." + key] = unquoted(text);
+    const std::string name = std::string(section) + "." + key;
+    settings.texts[name] = unquoted(text);
+    if (settings.texts[name] != text) settings.quoted.insert(name);
   });
   return settings;
 }

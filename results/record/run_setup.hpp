@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ namespace fedarena::results {
 /// below [[algorithms]] as "algorithms.key".
 struct ResolvedSettings {
   std::map<std::string, std::string> texts;
+  std::set<std::string> quoted = {};  ///< the keys of those that stand in quotes, whatever they look like
 
   bool has(const std::string& key) const { return texts.contains(key); }
   /// The text of a setting, or `fallback` where the file lacks it.

@@ -248,6 +248,15 @@ TEST_F(VerifySettings, NoticesSizesThatTheDataDoNotGive) {
               ElementsAre("partition.json: examples of all clients is 3003; recomputed: 30033"));
 }
 
+// As columns of a table may be called.
+TEST_F(VerifySettings, TakesNoTextForANumber) {
+  run_.edit(kExperimentFile, "[stopping]\n", "[own]\ntarget = \"-1\"\n\n[stopping]\n");
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  run_.edit(kExperimentFile, "target = \"-1\"", "target = -1");
+  EXPECT_THAT(run_.differences(),
+              ElementsAre("experiment.toml: own.target is -1; recomputed: a number from 0"));
+}
+
 // The usual value is left out where data are described, so its absence says what it was.
 TEST_F(VerifySettings, NoticesAnUnusualSettingThatNothingElseTells) {
   for (const char* file : {kSummaryFile, kPartitionFile}) run_.edit(file, "train = 3337, ", "");
