@@ -1,21 +1,14 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 
 #include "fedarena/base/run_vectorised.hpp"
+#include "fedarena/base/sum_of.hpp"
 
 /// Loops over contiguous numbers for the kernels: the same operations in the same order, and so the same
 /// bits, on every vector unit.
 namespace fedarena::kernels {
-
-/// Sums run in this many lanes, whatever the vector unit, so that compilers vectorise them without
-/// reordering.
-constexpr std::int64_t kLanes = 16;
-/// Numbers that are summed in the tensor's own type before the sum goes on in double.
-constexpr std::int64_t kChunk = 1024;
 
 /// A register's worth of numbers; compilers cut it up where registers are smaller, with the same bits.
 inline constexpr std::int64_t kVectorBytes = 32;
@@ -62,23 +55,6 @@ inline void prefetch(const T* numbers, std::int64_t count) {
   constexpr std::int64_t kLine = 64 / sizeof(T);
   for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(numbers + i);
 #endif
-}
-
-/// Sum over i < count of term(i), in double over chunks.
-template <typename T, typename Term>
-inline double sum_of(std::int64_t count, const Term& term) {
-  double total = 0;
-  for (std::int64_t begin = 0; begin < count; begin += kChunk) {
-    const std::int64_t end = std::min(count, begin + kChunk);
-    std::array<T, kLanes> lanes{};
-    std::int64_t i = begin;
-    for (; i + kLanes <= end; i += kLanes) {
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
-    }
-    for (; i < end; ++i) lanes[0] += term(i);
-    for (const T lane : lanes) total += static_cast<double>(lane);
-  }
-  return total;
 }
 
 }  // namespace fedarena::kernels

@@ -1,18 +1,83 @@
 #include "harness/sdk/generators/teachers.hpp"
 
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
 #include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/run_vectorised.hpp"
+#include "fedarena/base/sum_of.hpp"
 
 namespace fedarena::generators {
 namespace {
 
 constexpr Key<torch::Tensor> kTeacherWeights{"weights"}, kTeacherBiases{"biases"};
 
+// What all teachers learn from, and the derivative of one teacher's loss in its output for each input.
+template <typename T>
+struct Lesson {
+  Lesson(const Batch& batch, T of_truth)
+      : inputs(batch.inputs.cpu().contiguous()),
+        classes(batch.targets.cpu().contiguous()),
+        truth(of_truth),
+        slopes(static_cast<std::size_t>(batch.targets.size(1))) {}
+
+  torch::Tensor inputs, classes;
+  T truth;  // 1 for real ones, 0 for generated ones
+  std::vector<T> slopes;
+};
+
+// One of them.
+template <typename T>
+struct Teacher {
+  std::int64_t number;
+  const TeacherShape& shape;
+  T* weights;
+  T* biases;
+
+  // visit(input, its class, its slope) for each of a lesson's.
+  template <typename Visit>
+  void for_each(Lesson<T>& lesson, const Visit& visit) const {
+    const auto count = static_cast<std::int64_t>(lesson.slopes.size());
+    const T* input = lesson.inputs.template data_ptr<T>() + number * count * shape.pixels;
+    const auto* one_class = lesson.classes.template data_ptr<std::int64_t>() + number * count;
+    for (T& slope : lesson.slopes) {
+      visit(input, *one_class++, slope);
+      input += shape.pixels;
+    }
+  }
+  void answer(Lesson<T>& lesson) const {
+    for_each(lesson, [&](const T* input, std::int64_t one_class, T& slope) {
+      const T* own = weights + one_class * shape.pixels;
+      const T output =
+          biases[one_class] +
+          static_cast<T>(sum_of<T>(shape.pixels, [own, input](std::int64_t i) { return own[i] * input[i]; }));
+      slope = (1 / (1 + std::exp(-output)) - lesson.truth) / static_cast<T>(lesson.slopes.size());
+    });
+  }
+  void forget(T kept) const {
+    for (std::int64_t i = 0; i < shape.classes * shape.pixels; ++i) weights[i] *= kept;
+    for (std::int64_t i = 0; i < shape.classes; ++i) biases[i] *= kept;
+  }
+  void descend(Lesson<T>& lesson, T rate) const {
+    for_each(lesson, [&](const T* input, std::int64_t one_class, T& slope) {
+      T* own = weights + one_class * shape.pixels;
+      const T step = rate * slope;
+      for (std::int64_t i = 0; i < shape.pixels; ++i) own[i] -= step * input[i];
+      biases[one_class] -= step;
+    });
+  }
+};
+
 }  // namespace
 
 Teachers::Teachers(const TeacherShape& shape, std::int64_t teachers, const torch::TensorOptions& options)
     : shape_(shape),
-      weights_(torch::zeros({teachers, shape.classes, shape.pixels}, options)),
-      biases_(torch::zeros({teachers, shape.classes}, options)) {}
+      weights_(torch::zeros({teachers, shape.classes, shape.pixels}, options.device(torch::kCPU))),
+      biases_(torch::zeros({teachers, shape.classes}, options.device(torch::kCPU))) {}
 
 Teachers::Teachers(const TeacherShape& shape, const Message& memory)
     : shape_(shape), weights_(memory[kTeacherWeights]), biases_(memory[kTeacherBiases]) {}
@@ -20,26 +85,38 @@ Teachers::Teachers(const TeacherShape& shape, const Message& memory)
 Message Teachers::memory() const { return {{kTeacherWeights, weights_}, {kTeacherBiases, biases_}}; }
 
 void Teachers::learn(const Batch& real, const Batch& generated) {
-  // Of the loss in the outputs for all classes, [teachers, classes, n]; zero but for the one of each input.
-  const auto slopes = [&](const Batch& batch, double wanted) {
-    const torch::Tensor outputs = at::bmm(weights_, batch.inputs.transpose(1, 2)) + biases_.unsqueeze(2);
-    const torch::Tensor places = batch.targets.unsqueeze(1);
-    return torch::zeros_like(outputs).scatter_(
-        1, places,
-        at::sigmoid(outputs.gather(1, places)).sub_(wanted).div_(static_cast<double>(batch.targets.size(1))));
-  };
-  const torch::Tensor of_real = slopes(real, 1), of_generated = slopes(generated, 0);
-  const double kept = 1 - shape_.rate * shape_.decay;
-  weights_.baddbmm_(of_real, real.inputs, kept, -shape_.rate);
-  weights_.baddbmm_(of_generated, generated.inputs, 1, -shape_.rate);
-  biases_.mul_(kept).sub_(of_real.sum(2) + of_generated.sum(2), shape_.rate);
+  for (const Batch* batch : {&real, &generated}) {
+    FEDARENA_CHECK(batch->targets.min().item<std::int64_t>(), >=, 0);
+    FEDARENA_CHECK(batch->targets.max().item<std::int64_t>(), <, shape_.classes);
+  }
+  AT_DISPATCH_FLOATING_TYPES(weights_.scalar_type(), "teachers", [&] {
+    const auto rate = static_cast<scalar_t>(shape_.rate);
+    const auto kept = static_cast<scalar_t>(1 - shape_.rate * shape_.decay);
+    auto* weights = weights_.data_ptr<scalar_t>();
+    auto* biases = biases_.data_ptr<scalar_t>();
+    Lesson<scalar_t> of_real(real, 1), of_generated(generated, 0);
+    run_vectorised([&] {
+      for (std::int64_t number = 0; number < weights_.size(0); ++number) {
+        const Teacher<scalar_t> teacher{number, shape_, weights + number * shape_.classes * shape_.pixels,
+                                        biases + number * shape_.classes};
+        teacher.answer(of_real);
+        teacher.answer(of_generated);
+        teacher.forget(kept);
+        teacher.descend(of_real, rate);
+        teacher.descend(of_generated, rate);
+      }
+    });
+  });
 }
 
 torch::Tensor Teachers::slopes(const Batch& generated) const {
-  const torch::Tensor of_class = weights_.index_select(1, generated.targets);  // [teachers, m, pixels]
-  const torch::Tensor outputs = (of_class * generated.inputs).sum(2, /*keepdim=*/true) +
-                                biases_.index_select(1, generated.targets).unsqueeze(2);
-  return of_class * at::sigmoid(-outputs).div_(static_cast<double>(generated.size()));
+  const auto of_class = [&](const torch::Tensor& rows) {  // [teachers, m, ..]
+    return rows.to(generated.inputs.device()).index_select(1, generated.targets);
+  };
+  const torch::Tensor weights = of_class(weights_);
+  const torch::Tensor outputs =
+      (weights * generated.inputs).sum(2, /*keepdim=*/true) + of_class(biases_).unsqueeze(2);
+  return weights * at::sigmoid(-outputs).div_(static_cast<double>(generated.size()));
 }
 
 torch::Tensor within_range(const torch::Tensor& slopes, const torch::Tensor& images) {

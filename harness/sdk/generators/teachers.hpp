@@ -19,10 +19,11 @@ struct FEDARENA_API TeacherShape {
 /// Discriminators side by side, one a row of every tensor: logistic regressions, one for each class, that
 /// tell real inputs from others by gradient descent on the mean loss over the real ones plus that over the
 /// others. Weights begin at zero, and shrink by rate * decay in each step, so that they forget what the
-/// generator drew long ago.
+/// generator drew long ago. They stay on the CPU, wherever the inputs are: a step reads each input twice and
+/// computes next to nothing.
 class FEDARENA_API Teachers {
  public:
-  /// Fresh ones, in the type and on the device of `options`.
+  /// Fresh ones, in the type of `options`.
   Teachers(const TeacherShape& shape, std::int64_t teachers, const torch::TensorOptions& options);
   /// As they were remembered.
   Teachers(const TeacherShape& shape, const Message& memory);
