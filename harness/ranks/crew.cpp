@@ -67,6 +67,14 @@ void receive(Ranks& ranks, std::size_t expected, const Take& take) {
   }
 }
 
+// A loop of this rank's own workers.
+void compute(Ranks& ranks, const WorkPool& pool, std::size_t count,
+             const std::function<void(std::size_t)>& body) {
+  ranks.computes(true);
+  pool.for_each(count, body);
+  ranks.computes(false);
+}
+
 // Works on a job: on what rank 0 has sent when the items before are done, until it sends none. Answers each
 // item once it is done: its index, this rank's work since it last said so, an outcome and the result.
 void do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::span<const std::byte> job) {
@@ -106,7 +114,7 @@ void do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::spa
     } catch (...) {
       unopened = pack_exception(ranks.host());
     }
-    pool.for_each(items.size(), [&](std::size_t index) { answer(items[index]); });
+    compute(ranks, pool, items.size(), [&](std::size_t index) { answer(items[index]); });
   }
 }
 
@@ -224,7 +232,7 @@ class Crew::Sharing {
 
   // What rank 0's own workers do, each until nothing is left.
   void do_own() {
-    crew_.pool_.for_each(loop_.costs.size(), [&](std::size_t) {
+    compute(crew_.ranks_, crew_.pool_, loop_.costs.size(), [&](std::size_t) {
       std::size_t item = 0;
       {
         const std::lock_guard lock(mutex_);

@@ -36,6 +36,9 @@ class Ranks {
   /// What others have sent to this rank and it has not received yet, in the order of its arrival: at least
   /// one message, at most `most`. From one thread at a time.
   virtual std::vector<Received> receive_some(std::size_t most) = 0;
+  /// Whether this rank computes from now on. Messages are then looked for less often, since that takes time
+  /// from whoever computes.
+  virtual void computes(bool /*now*/) {}
   /// The next message.
   Bytes receive() { return std::move(receive_some(1).front().bytes); }
 };

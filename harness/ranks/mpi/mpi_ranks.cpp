@@ -100,6 +100,14 @@ class MpiRanks final : public Ranks {
     order(Outgoing(to, kDirect, std::make_shared<const Bytes>(std::move(bytes))));
   }
 
+  void computes(bool now) override {
+    {
+      const std::lock_guard lock(mutex_);
+      computes_ = now;
+    }
+    if (!now) wake_.notify_one();
+  }
+
   std::vector<Received> receive_some(std::size_t most) override {
     std::unique_lock lock(mutex_);
     wait(lock, [&] { return !received_.empty(); });
@@ -232,12 +240,11 @@ class MpiRanks final : public Ranks {
     return moved;
   }
 
-  // The longer nothing moved, the longer: so a message waits for a sixty-fourth of the time that it took to
-  // come.
+  // The longer nothing moved, the longer: a message waits for a small part of the time that it took to come.
+  // A look takes some 15 us from whoever computes on this core, so there are few of them while somebody does.
   bool sleep() {
     using std::chrono::microseconds;
     constexpr Clock::duration kShortest = microseconds(20), kLongest = microseconds(1000);
-    const Clock::duration pause = std::clamp((Clock::now() - moved_) / 64, kShortest, kLongest);
     std::unique_lock lock(mutex_);
     const bool passing_on = !tree_.empty() && tree_.front().incoming.begun();
     const bool was_idle = std::exchange(idle_, orders_.empty() && outgoing_.empty() && !passing_on);
@@ -249,7 +256,11 @@ class MpiRanks final : public Ranks {
       MPI_Finalize();
       return false;
     }
-    wake_.wait_for(lock, pause, [&] { return !orders_.empty() || leaving_ || gave_up_; });
+    const bool computes = computes_;
+    const Clock::duration pause = std::clamp((Clock::now() - moved_) / (computes ? 4 : 64),
+                                             computes ? 5 * kShortest : kShortest, kLongest);
+    wake_.wait_for(lock, pause,
+                   [&] { return !orders_.empty() || leaving_ || gave_up_ || (computes && !computes_); });
     return true;
   }
 
@@ -257,7 +268,7 @@ class MpiRanks final : public Ranks {
   std::mutex mutex_;
   std::condition_variable wake_;     // MPI's thread
   std::condition_variable changed_;  // the others
-  bool gave_up_ = false, leaving_ = false;
+  bool gave_up_ = false, leaving_ = false, computes_ = false;
   bool idle_ = true;  // nothing is to be sent
   std::exception_ptr failure_;
   int rank_ = 0, count_ = 0;
