@@ -6,20 +6,11 @@
 
 #include <ATen/Dispatch.h>
 
+#include "harness/gradients/kernels/registers.hpp"
 #include "harness/gradients/kernels/vectorised.hpp"
 
 namespace fedarena::kernels {
 namespace {
-
-// Sums that are kept in registers: those of kRows rows and of two registers of columns.
-struct SixteenRegisters {
-  static constexpr std::int64_t kBytes = 32;
-  static constexpr int kRows = 6;
-};
-struct ThirtyTwoRegisters {
-  static constexpr std::int64_t kBytes = 64;
-  static constexpr int kRows = 8;
-};
 
 enum class Start { kZero, kProducts };  // of the sums
 
@@ -118,33 +109,11 @@ inline void multiply_with(const Matrix<const T>& left, const Matrix<const T>& ri
   } while (begin < size.inner);
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-template <typename T>
-[[gnu::target("avx2,fma"), gnu::flatten]] void multiply_with_avx2(const Matrix<const T>& left,
-                                                                  const Matrix<const T>& right,
-                                                                  const ProductSize& size, Start start,
-                                                                  const Matrix<T>& products) {
-  multiply_with<SixteenRegisters>(left, right, size, start, products);
-}
-template <typename T>
-[[gnu::target("avx512f,avx512vl,fma"), gnu::flatten]] void multiply_with_avx512(const Matrix<const T>& left,
-                                                                                const Matrix<const T>& right,
-                                                                                const ProductSize& size,
-                                                                                Start start,
-                                                                                const Matrix<T>& products) {
-  multiply_with<ThirtyTwoRegisters>(left, right, size, start, products);
-}
-#endif
-
 template <typename T>
 void multiply_from(Start start, const Matrix<const T>& left, const Matrix<const T>& right,
                    const ProductSize& size, const Matrix<T>& products) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  static const bool kHasFma = has_avx2() && __builtin_cpu_supports("fma") != 0;
-  if (kHasFma && has_avx512()) return multiply_with_avx512(left, right, size, start, products);
-  if (kHasFma) return multiply_with_avx2(left, right, size, start, products);
-#endif
-  multiply_with<SixteenRegisters>(left, right, size, start, products);
+  run_in_registers(
+      [&](auto registers) { multiply_with<decltype(registers)>(left, right, size, start, products); });
 }
 
 }  // namespace

@@ -38,8 +38,13 @@ struct Four {
   struct FiltersTransposed {  // places to taps
     template <typename T>
     static void apply(const std::array<T, kIn>& y, std::array<T, kTaps>& x) {
-      const T near = (y[1] + y[2]) * T(-1. / 6);
-      const T far = (y[3] + y[4]) * T(1. / 24);
+      apply_to<T>(y, x);
+    }
+    /// On T, or on vectors of them.
+    template <typename T, typename From, typename To>
+    static void apply_to(const From& y, To& x) {
+      const auto near = (y[1] + y[2]) * T(-1. / 6);
+      const auto far = (y[3] + y[4]) * T(1. / 24);
       x[0] = y[0] * T(0.25) + near + far;
       x[1] = (y[2] - y[1]) * T(1. / 6) + (y[3] - y[4]) * T(1. / 12);
       x[2] = near + far * T(4) + y[5];
@@ -178,6 +183,10 @@ struct Tiles {
 
   explicit Tiles(const torch::Tensor& tensor)
       : data(tensor.data_ptr<std::remove_const_t<T>>()), place(tensor.stride(0)), tile(tensor.stride(1)) {}
+  Tiles(T* numbers, std::int64_t of_place, std::int64_t of_tile)
+      : data(numbers), place(of_place), tile(of_tile) {}
+
+  Tiles from(std::int64_t channel) const { return {data + channel, place, tile}; }
 };
 
 }  // namespace fedarena::kernels::winograd

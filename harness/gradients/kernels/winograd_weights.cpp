@@ -37,28 +37,6 @@ inline void places_to_taps(const Lines<const T>& places, std::int64_t count, con
   }
 }
 
-// taps [9][out][in] of one example's tiles: some outputs at a time, whose products stay in a cache.
-template <typename T>
-inline void weight_delta(const Tiles<const T>& deltas, std::int64_t out, const Tiles<const T>& inputs,
-                         std::int64_t in, std::int64_t tiles, T* taps, std::vector<T>& products,
-                         std::vector<T>& scratch) {
-  constexpr std::int64_t kProducts = 1536;  // of a place
-  constexpr std::int64_t kPlaces = Four::kIn * Four::kIn;
-  const std::int64_t block = std::min(out, std::max<std::int64_t>(1, kProducts / in));
-  const std::int64_t step = block * in + kGap;  // between places
-  products.resize(static_cast<std::size_t>(kPlaces * step));
-  for (std::int64_t first = 0; first < out; first += block) {
-    const std::int64_t rows = std::min(block, out - first);
-    for (std::int64_t place = 0; place < kPlaces; ++place) {
-      const Matrix<const T> left{deltas.data + place * deltas.place + first, 1, deltas.tile};
-      const Matrix<const T> right{inputs.data + place * inputs.place, inputs.tile};
-      multiply(left, right, {rows, tiles, in}, Matrix<T>{products.data() + place * step, in});
-    }
-    places_to_taps(Lines<const T>{products.data(), step}, rows * in, Lines<T>{taps + first * in, out * in},
-                   scratch);
-  }
-}
-
 }  // namespace
 }  // namespace winograd
 
@@ -74,21 +52,6 @@ torch::Tensor weight_deltas_of_tiles(const torch::Tensor& deltas, const torch::T
     const winograd::Lines<scalar_t> to{taps.data_ptr<scalar_t>(), taps.stride(0)};
     std::vector<scalar_t> scratch;
     run_vectorised([&] { winograd::places_to_taps(from, out * in, to, scratch); });
-  });
-  return taps;
-}
-
-torch::Tensor weight_deltas_of_tiles(const torch::Tensor& deltas, const torch::Tensor& inputs,
-                                     std::int64_t begin, std::int64_t count) {
-  const std::int64_t out = deltas.size(2), in = inputs.size(2);
-  torch::Tensor taps = torch::empty({winograd::kAllTaps, out, in}, deltas.options());
-  AT_DISPATCH_FLOATING_TYPES(taps.scalar_type(), "weight_deltas_of_tiles", [&] {
-    std::vector<scalar_t> products, scratch;
-    run_vectorised([&] {
-      winograd::weight_delta(winograd::Tiles<const scalar_t>(deltas.narrow(1, begin, count)), out,
-                             winograd::Tiles<const scalar_t>(inputs.narrow(1, begin, count)), in, count,
-                             taps.data_ptr<scalar_t>(), products, scratch);
-    });
   });
   return taps;
 }
