@@ -16,6 +16,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
 #include "fedarena/random.hpp"
 
 #include "benchmarks/speed.hpp"
@@ -111,7 +112,8 @@ struct Stage {
   std::vector<double> seconds = {};
 };
 
-// Passes over random images, and what each stage of them took.
+// Passes over random images, and what each stage of them took. Its loops are those of Pass (engine/pass.cpp),
+// which has no clock between them.
 class Passes {
  public:
   explicit Passes(Want want)
@@ -215,8 +217,7 @@ void print_table(const Roofs& other) {
   const Roofs here{product_gflops(), copied_gib_s()};
   fmt::print(
       "One thread, {} images a pass, medians of {} passes. Roofs: {:.0f} GFLOP/s (products of 128 x 128 in "
-      "cache), "
-      "{:.1f} GiB/s (copy); of the other: {:.0f} GFLOP/s, {:.0f} GiB/s.\n\n",
+      "cache), {:.1f} GiB/s (copy); of the other: {:.0f} GFLOP/s, {:.0f} GiB/s.\n\n",
       kImages, kPasses, here.gflops, here.gib_s, other.gflops, other.gib_s);
   fmt::print(
       "| stage | ms | not private: ms | MFLOP | MiB | GFLOP/s | GiB/s | roof: ms | share | other's roof: us "
@@ -249,6 +250,14 @@ void print_table(const Roofs& other) {
 // for an H100 SXM: 67 TFLOP/s in single precision without tensor cores, 3.35 TB/s.
 int main(int count, char** arguments) {
   fedarena::benchmarks::Roofs other{67'000, 3'120};
-  if (count == 3) other = {std::stod(arguments[1]), std::stod(arguments[2])};
+  if (count > 1) {
+    const auto gflops = fedarena::parse_number<double>(arguments[1]);
+    const auto gib_s = fedarena::parse_number<double>(count == 3 ? arguments[2] : "");
+    if (!gflops || !gib_s) {
+      fmt::print(stderr, "stages_benchmark: no arguments, or a processor's GFLOP/s and GiB/s\n");
+      return 2;
+    }
+    other = {*gflops, *gib_s};
+  }
   fedarena::benchmarks::print_table(other);
 }

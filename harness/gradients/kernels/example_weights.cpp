@@ -53,8 +53,10 @@ struct Block {
     }
   }
   void take(std::int64_t rows) {
+    constexpr int kOperands = 4;  // registers that hold no sum
+    constexpr int kRows = (Registers::kCount - kOperands) / kIn;
     for (std::int64_t i = 0; i < kIn; ++i)
-      in_pieces<Registers::kRows / 2>(rows, [&]<int Rows>(std::int64_t first) { take_row<Rows>(i, first); });
+      in_pieces<kRows>(rows, [&]<int Rows>(std::int64_t first) { take_row<Rows>(i, first); });
   }
   void write(std::int64_t rows, const Lines<T>& taps, std::int64_t row_step) const {
     for (std::int64_t row = 0; row < rows; ++row) {

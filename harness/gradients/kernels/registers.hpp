@@ -10,10 +10,12 @@ namespace fedarena::kernels {
 
 /// What a processor with AVX2 has, and any other gets.
 struct SixteenRegisters {
+  static constexpr int kCount = 16;
   static constexpr std::int64_t kBytes = 32;
   static constexpr int kRows = 6;  ///< of a product, whose sums with two registers of columns are kept
 };
 struct ThirtyTwoRegisters {
+  static constexpr int kCount = 32;
   static constexpr std::int64_t kBytes = 64;
   static constexpr int kRows = 8;
 };

@@ -80,7 +80,9 @@ Teachers::Teachers(const TeacherShape& shape, std::int64_t teachers, const torch
       biases_(torch::zeros({teachers, shape.classes}, options.device(torch::kCPU))) {}
 
 Teachers::Teachers(const TeacherShape& shape, const Message& memory)
-    : shape_(shape), weights_(memory[kTeacherWeights]), biases_(memory[kTeacherBiases]) {}
+    : shape_(shape),
+      weights_(memory[kTeacherWeights].contiguous()),
+      biases_(memory[kTeacherBiases].contiguous()) {}
 
 Message Teachers::memory() const { return {{kTeacherWeights, weights_}, {kTeacherBiases, biases_}}; }
 
