@@ -161,7 +161,7 @@ class Passes {
     const std::span<const Layer> all = model_.architecture().layers;
     torch::Tensor value = images_;
     for (std::span<const Layer> rest = all; !rest.empty();) {
-      const std::span<const Layer> layers = rest.first(layers_of_next_rule(rest, kImages, /*traced=*/false));
+      const std::span<const Layer> layers = rest.first(layers_of_next_rule(rest, value, /*traced=*/false));
       const LayerWeights& own = weights.of(all.size() - rest.size());
       rest = rest.subspan(layers.size());
       Step step{make_rule(layers, own, value, want_), layers.data(), &own, value, 0, 0, {}};

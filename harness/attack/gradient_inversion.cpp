@@ -62,7 +62,8 @@ Dummy first_dummy(const SharedGradient& shared, Inversion method, Stream& stream
   if (method == Inversion::kDlg) {
     dummy.logits = draw({shared.examples, shared.model.num_classes()});
   } else {
-    dummy.labels = torch::full({1}, label_of(shared.model, shared.gradient), torch::kInt64);
+    dummy.labels = torch::full({1}, label_of(shared.model, shared.gradient),
+                               shared.model.options().dtype(torch::kInt64));
   }
   return dummy;
 }

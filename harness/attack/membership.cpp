@@ -35,7 +35,8 @@ struct OfExamples {
 };
 
 Numbers numbers_of(const torch::Tensor& tensor) {
-  return {tensor.data_ptr<double>(), tensor.data_ptr<double>() + tensor.numel()};
+  const torch::Tensor own = tensor.to(torch::kCPU).contiguous();
+  return {own.data_ptr<double>(), own.data_ptr<double>() + own.numel()};
 }
 
 Numbers negated(Numbers numbers) {

@@ -43,7 +43,7 @@ class Inverter {
  public:
   explicit Inverter(const UplinkInversion& attack)
       : attack_(attack),
-        model_(attack.setup.model.architecture(), torch::kFloat64),
+        model_(attack.setup.model.architecture(), attack.setup.model.options().dtype(torch::kFloat64)),
         at_(widened(model_, attack.simulation.params())),
         reader_(attack.setup.dataset, attack.setup.model.options()) {}
 

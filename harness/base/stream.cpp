@@ -119,6 +119,25 @@ void Stream::fill_normal(std::span<double> values) {
   if (!values.empty()) values.front() = normal();
 }
 
+Stream::Place Stream::skip_pairs(std::uint64_t pairs) {
+  Place place{key_, counter_, 0};
+  std::uint64_t words = 2 * pairs;
+  const std::uint64_t left = block_.size() - used_;
+  if (left > 0) {
+    --place.counter[0];
+    place.word = used_;
+  }
+  if (words <= left) {
+    used_ += static_cast<unsigned>(words);
+    return place;
+  }
+  words -= left;
+  counter_[0] += words / block_.size();
+  used_ = static_cast<unsigned>(block_.size());
+  for (words %= block_.size(); words > 0; --words) (*this)();
+  return place;
+}
+
 void Stream::fill_normal(std::span<float> values) {
   std::array<double, 2 * kPairs> numbers{};
   while (!values.empty()) {

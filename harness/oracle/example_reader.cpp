@@ -32,7 +32,8 @@ Batch ExampleReader::read(const Examples& examples, const torch::Tensor& positio
                           const InputSkew& skew) const {
   torch::Tensor inputs = examples.inputs.index_select(0, positions);
   if (skew.degrees != 0) inputs = turned(inputs, skew.degrees);
-  inputs = inputs.to(options_);
+  // Pixels go to a GPU as bytes.
+  inputs = inputs.to(options_.device()).to(options_);
   if (scale_.defined()) inputs = inputs.mul_(scale_).add_(shift_);
   if (skew.noise > 0) inputs.add_(noise(inputs.sizes(), positions, skew));
   torch::Tensor targets = examples.targets.index_select(0, positions);

@@ -38,13 +38,7 @@ double GaussianRelease::deviation(std::size_t query) const {
 }
 
 void GaussianRelease::noise(const torch::Tensor& sum, RandomSource& source, std::size_t query) const {
-  torch::Tensor values = torch::empty({std::min(sum.numel(), kCachePiece)}, torch::kFloat64);
-  for_each_piece(sum.view({-1}), [&](const torch::Tensor& piece, std::int64_t) {
-    const torch::Tensor noise = values.narrow(0, 0, piece.numel());
-    source.fill_normal({noise.data_ptr<double>(), static_cast<std::size_t>(piece.numel())});
-    // Scaled in double: a float would round the deviation before it is used.
-    piece.add_(noise.mul_(deviation(query)).to(piece.options()));
-  });
+  source.add_normals(sum.view({-1}), deviation(query));
 }
 
 void GaussianRelease::noise(double& sum, RandomSource& source, std::size_t query) const {

@@ -78,6 +78,8 @@ std::vector<torch::Tensor> parts_of(const Params& params, bool by_tensor) {
 }
 
 double length_of(const torch::Tensor& vector) {
+  // Pieces are for a processor's cache; a GPU would wait after each.
+  if (!vector.is_cpu()) return std::sqrt(vector.to(torch::kFloat64).square().sum().item<double>());
   double squares = 0;
   for_each_piece(vector, [&](const torch::Tensor& piece, std::int64_t) {
     squares += piece.to(torch::kFloat64).square().sum().item<double>();

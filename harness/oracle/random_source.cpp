@@ -12,6 +12,9 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/uniform_integers.hpp"
 
+#include "harness/gradients/cuda/tensors.hpp"
+#include "harness/oracle/cache_pieces.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -19,6 +22,17 @@ class StreamSource final : public RandomSource {
  public:
   explicit StreamSource(Stream stream) : stream_(std::move(stream)) {}
   void fill_normal(std::span<double> values) override { stream_.fill_normal(values); }
+  void add_normals(const torch::Tensor& values, double deviation) override {
+    if (!cuda::takes(values)) return RandomSource::add_normals(values, deviation);
+    // A kernel makes pairs; one that an earlier call has left over comes first, and half of one may be left
+    // at the end.
+    const std::int64_t begin = stream_.has_spare() ? std::min<std::int64_t>(1, values.numel()) : 0;
+    const std::int64_t paired = (values.numel() - begin) / 2 * 2, end = begin + paired;
+    RandomSource::add_normals(values.narrow(0, 0, begin), deviation);
+    cuda::add_normals(stream_.skip_pairs(static_cast<std::uint64_t>(paired / 2)), deviation,
+                      values.narrow(0, begin, paired));
+    RandomSource::add_normals(values.narrow(0, end, values.numel() - end), deviation);
+  }
   double gamma(double shape) override { return stream_.gamma(shape); }
   double uniform() override { return stream_.uniform(); }
   std::vector<std::int64_t> sample_without_replacement(std::int64_t size, std::int64_t count) override {
@@ -103,6 +117,15 @@ class SystemSource final : public RandomSource {
 };
 
 }  // namespace
+
+void RandomSource::add_normals(const torch::Tensor& values, double deviation) {
+  const torch::Tensor normals = torch::empty({std::min(values.numel(), kCachePiece)}, torch::kFloat64);
+  for_each_piece(values, [&](const torch::Tensor& piece, std::int64_t) {
+    const torch::Tensor noise = normals.narrow(0, 0, piece.numel());
+    fill_normal({noise.data_ptr<double>(), static_cast<std::size_t>(piece.numel())});
+    torch::Tensor(piece).add_(noise.mul_(deviation).to(piece.options()));
+  });
+}
 
 std::unique_ptr<RandomSource> make_random_source(const std::string& name, Stream stream) {
   if (name == kSystemNoise) return std::make_unique<SystemSource>();

@@ -18,6 +18,10 @@ class RandomSource {
   virtual ~RandomSource() = default;
   /// Fills with independent standard normals.
   virtual void fill_normal(std::span<double> values) = 0;
+  /// values[i] += deviation * a standard normal, where values are flat: the normals of fill_normal, scaled in
+  /// double (single precision would round the deviation before it is used) and rounded to the values' type.
+  /// The same bits on every device.
+  virtual void add_normals(const torch::Tensor& values, double deviation);
   /// Gamma(shape, 1), shape >= 1.
   virtual double gamma(double shape) = 0;
   /// Uniform in [0, 1), a multiple of 2^-53.

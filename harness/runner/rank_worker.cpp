@@ -14,6 +14,7 @@
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/device.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "harness/wire/parts.hpp"
@@ -28,6 +29,15 @@ void check_same_here(const std::string& what, const std::string& on_rank_0, cons
                         .remedy = "Give all hosts the same files, in a folder that they share for instance"});
 }
 
+// Sums on two kinds of device round differently.
+void check_same_device(const std::string& on_rank_0, const std::string& setting, const std::string& host) {
+  const std::string here = device_of(setting).str();
+  if (on_rank_0 == here) return;
+  throw Error(Complaint{
+      .found = fmt::format("the device \"{}\" is {} on {}, but {} on rank 0", setting, here, host, on_rank_0),
+      .remedy = "Name one that all hosts have: --device cpu, for instance"});
+}
+
 // A cell of rank 0's, made again from its description.
 class ServedCell {
  public:
@@ -37,6 +47,7 @@ class ServedCell {
     points_ = read_grid(config::parse_document(parts.text(), "rank 0"), {}, catalog);
     const PlannedCell cell = plan_cells(points_).front();
     const Experiment& experiment = points_.front().experiment;
+    check_same_device(parts.text(), experiment.device, here);
     if (request.hands_on) inputs.hand_on();
     inputs.take(experiment, request.from_host);
     check_same_here("examples", parts.text(), inputs.data_hash(experiment), here);
@@ -65,6 +76,7 @@ std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs) {
   const Experiment experiment = cell.experiment();
   Bytes bytes;
   put_text(bytes, to_toml(experiment));
+  put_text(bytes, device_of(experiment.device).str());
   put_text(bytes, inputs.data_hash(experiment));
   put_text(bytes, inputs.dealt(experiment, cell.seed)->card.statistics.index_hash);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -135,6 +135,9 @@ Tensor apply(const Augmentation::Flip& flip, const Tensor& images) {
 // Shows what a linear map of the plane finds: the pixel at (x, y) from the centre becomes that at
 // (xx * x + xy * y, yx * x + yy * y), in pixels, y downwards.
 Tensor resample(const Tensor& images, double xx, double xy, double yx, double yy) {
+  // On a GPU, LibTorch sums the derivative in no fixed order, and so refuses it.
+  if (images.is_cuda() && images.requires_grad())
+    return resample(images.to(torch::kCPU), xx, xy, yx, yy).to(images.device());
   const std::int64_t height = images.size(2), width = images.size(3);
   const double aspect = static_cast<double>(height) / static_cast<double>(width);
   // The grid's unit is half an image, which is another length in x than in y.

@@ -30,7 +30,7 @@ Batch ClassBatches::draw(std::int64_t label) {
   if (batch_size_ == 0 || batch_size_ >= held) return examples_.select(own);
   const torch::Tensor drawn =
       torch::tensor(draws_.sample_without_replacement(held, batch_size_), torch::kInt64);
-  return examples_.select(own.index_select(0, drawn));
+  return examples_.select(own.index_select(0, drawn.to(own.device())));
 }
 
 torch::Tensor slope_by_class(const ClassMatching& how, const Batch& set, const ClassExamples& examples,

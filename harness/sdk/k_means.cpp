@@ -109,7 +109,7 @@ torch::Tensor spread_points(const torch::Tensor& points, std::int64_t count, Str
   for (;;) {
     const std::int64_t next = chosen.back();
     taken[static_cast<std::size_t>(next)] = true;
-    if (std::ssize(chosen) == count) return torch::tensor(chosen, torch::kInt64);
+    if (std::ssize(chosen) == count) return torch::tensor(chosen, torch::kInt64).to(points.device());
     const torch::Tensor distances =
         (lengths + lengths[next] - 2 * from.mv(from[next])).to(torch::kCPU, torch::kFloat64);
     const auto* own = distances.data_ptr<double>();
@@ -129,7 +129,7 @@ torch::Tensor nearest_points(const torch::Tensor& points, const torch::Tensor& c
   std::vector<std::int64_t> nearest;
   for (std::int64_t j = 0; j < centres.size(0); ++j, own += points.size(0))
     nearest.push_back(std::min_element(own, own + points.size(0)) - own);
-  return torch::tensor(nearest, torch::kInt64);
+  return torch::tensor(nearest, torch::kInt64).to(points.device());
 }
 
 }  // namespace fedarena

@@ -141,7 +141,8 @@ torch::Tensor embedding_indices(const Embedding& layer, const torch::Tensor& inp
 }
 
 Batch Batch::select(const torch::Tensor& positions) const {
-  return {inputs.index_select(0, positions), targets.index_select(0, positions)};
+  return {inputs.index_select(0, positions.to(inputs.device())),
+          targets.index_select(0, positions.to(targets.device()))};
 }
 
 Model::Model(Architecture architecture, torch::TensorOptions options)

@@ -24,7 +24,7 @@ torch::Tensor real_images(Client& client, const torch::Tensor& labels, Stream& s
     const torch::Tensor own = examples.targets.eq(label).nonzero().flatten();
     const std::int64_t count = std::min(places.size(0), own.size(0));
     const std::vector<std::int64_t> drawn = stream.sample_without_replacement(own.size(0), count);
-    const torch::Tensor chosen = own.index_select(0, torch::tensor(drawn, torch::kInt64));
+    const torch::Tensor chosen = own.index_select(0, torch::tensor(drawn, torch::kInt64).to(own.device()));
     images.index_copy_(0, places.narrow(0, 0, count), examples.inputs.index_select(0, chosen));
   }
   return images;
@@ -53,7 +53,7 @@ torch::Tensor balanced_labels(const SyntheticSets& config, Client& client) {
   const torch::Tensor classes = config.classes == "held"
                                     ? client.oracle.held_classes()
                                     : torch::arange(client.model.num_classes(), torch::kInt64);
-  return classes.repeat_interleave(config.images_per_class);
+  return classes.repeat_interleave(config.images_per_class).to(client.model.options().device());
 }
 
 Batch initial_set(const SyntheticSets& config, Client& client) {

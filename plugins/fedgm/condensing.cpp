@@ -55,7 +55,7 @@ class Representatives {
   torch::Tensor start(const torch::Tensor& points) {
     const std::int64_t most = std::min(points.size(0), kStartsPerCluster * count_);
     const auto drawn = torch::tensor(draws_.sample_without_replacement(points.size(0), most), torch::kInt64);
-    const torch::Tensor some = points.index_select(0, drawn);
+    const torch::Tensor some = points.index_select(0, drawn.to(points.device()));
     return some.index_select(0, spread_points(some, count_, draws_));
   }
 

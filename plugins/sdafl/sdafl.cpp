@@ -32,7 +32,8 @@ constexpr Key<std::int64_t> kClient{"client"};  // whose a message is
 constexpr Key<torch::Tensor> kMakers{"makers"};  // numbers of the clients, int64 [n]
 constexpr Key<torch::Tensor> kSure{"sure"};      // 0 or 1, int64 [n]
 
-// The images that clients uploaded so far (kImages of their messages), with labels; in the server's state.
+// The images that clients uploaded so far (kImages of their messages), with labels; in the server's state, on
+// the CPU as states that are read back.
 class Pool {
  public:
   explicit Pool(Message& state) : state_(state) {}
@@ -43,7 +44,7 @@ class Pool {
     const auto append = [&](Key<torch::Tensor> key, const torch::Tensor& more) {
       state_.put(key, state_.contains(key.name) ? torch::cat({state_[key], more}) : more);
     };
-    const torch::Tensor images = message[kImages].to(options);
+    const torch::Tensor images = message[kImages].to(options.device(torch::kCPU));
     const torch::Tensor zeros = torch::zeros({images.size(0)}, images.options().dtype(torch::kInt64));
     append(kImages, images);
     append(kMakers, zeros + message[kClient]);
@@ -58,8 +59,9 @@ class Pool {
     if (!state_.contains(kImages.name)) return;
     const torch::Tensor own = state_[kMakers].eq(message[kClient]).nonzero().flatten();
     if (own.size(0) == 0) return;
-    const torch::Tensor images = state_[kImages].index_select(0, own);
-    const torch::Tensor outputs = server.compute.outputs(server.params + message[kUpdate], images);
+    const torch::Tensor images = state_[kImages].index_select(0, own).to(server.model.options());
+    const torch::Tensor outputs =
+        server.compute.outputs(server.params + message[kUpdate], images).to(torch::kCPU);
     const auto [probability, label] = torch::softmax(outputs, 1).max(1);
     state_.put(kLabels, state_[kLabels].index_copy(0, own, label));
     state_.put(kSure, state_[kSure].index_copy(0, own, probability.ge(confidence).to(torch::kInt64)));
@@ -81,6 +83,10 @@ class Pool {
  private:
   Message& state_;
 };
+
+Batch on_device(const Model& model, const Batch& batch) {
+  return {batch.inputs.to(model.options()), batch.targets.to(model.options().device())};
+}
 
 struct Config : ModelAveraging, SetTraining, Generators {
   Config() {
@@ -166,7 +172,7 @@ class SdaFl final : public Algorithm {
   // A share of each gradient is that of a batch of the pool, passed through in an order of this client's.
   Correction on_pool(Client& client, const Message& downlink) const {
     if (!downlink.contains(kImages.name) || config_.pool_share == 0) return {};
-    const Batch pool{downlink[kImages], downlink[kLabels]};
+    const Batch pool = on_device(client.model, {downlink[kImages], downlink[kLabels]});
     const std::int64_t count = pool.size();
     const std::int64_t batch = config_.batch_size > 0 ? std::min(config_.batch_size, count) : count;
     return [=, this, &client, order = torch::Tensor(), first = count,
@@ -182,9 +188,10 @@ class SdaFl final : public Algorithm {
     };
   }
 
-  void train_on(Server& server, const Batch& pool) const {
-    server.observed.add("labelled", static_cast<double>(pool.inputs.defined() ? pool.size() : 0));
-    if (!pool.inputs.defined()) return;
+  void train_on(Server& server, const Batch& labelled) const {
+    server.observed.add("labelled", static_cast<double>(labelled.inputs.defined() ? labelled.size() : 0));
+    if (!labelled.inputs.defined()) return;
+    const Batch pool = on_device(server.model, labelled);
     const double rate = config_.rate_in(server.round, server.rounds);
     const Params start = server.params;
     SetDescent descent(config_.server_batch_size, server.compute, pool, server.streams(Purpose::kSynthetic));

@@ -145,7 +145,7 @@ void compare_lists(std::string_view toml, const Summary& summary, const Resolved
 
 // Settings that are one of a few words. Those of algorithms are declared by plugins, which nobody asks here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords = {
-    {{"experiment.device", "cpu, cuda"},
+    {{"experiment.device", "auto, cpu, cuda, cuda:N"},
      {"experiment.dtype", "float32, float64"},
      {"evaluation.per_client", "true, false"},
      {"audit.kind", "gradient, mislabelled, client"},
@@ -158,6 +158,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords =
      {"conversion", "balle, classic"},
      {"assume", "nothing, poisson"}}};
 
+// A number of a device as the words above have it: "cuda:N" of "cuda:1".
+std::string word_of(const std::string& key, const std::string& text) {
+  const std::size_t number = text.rfind(':') + 1;
+  const bool numbered =
+      key == "experiment.device" && number > 0 && parse_number<unsigned>(text.substr(number));
+  return numbered ? text.substr(0, number) + "N" : text;
+}
+
 // That settings are what the program could have read: those words, and no number below 0, which none may be
 // but an algorithm's own.
 void compare_domains(const ResolvedSettings& settings, const Comparison& compare) {
@@ -169,8 +177,8 @@ void compare_domains(const ResolvedSettings& settings, const Comparison& compare
     const std::string name = policy == std::string::npos ? key : key.substr(policy + kPolicy.size());
     const auto* words = find_named(kWords, name, &std::pair<std::string_view, std::string_view>::first);
     if (words != nullptr) {
-      const bool known =
-          fmt::format(", {},", words->second).find(fmt::format(" {},", text)) != std::string::npos;
+      const bool known = fmt::format(", {},", words->second).find(fmt::format(" {},", word_of(key, text))) !=
+                         std::string::npos;
       kinds.result(known, key, "", text, "one of " + std::string(words->second));
     }
     const std::optional<double> number = parse_number<double>(text);
@@ -388,12 +396,20 @@ void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& 
   }
 }
 
+// The device as it is recorded: a GPU always with its number. What the file leaves open, the machine chose.
+std::string expected_device(const std::string& setting, const std::string& recorded) {
+  constexpr const char* kFirstGpu = "cuda:0";
+  if (setting == "auto") return recorded == kFirstGpu ? kFirstGpu : "cpu";
+  return setting == "cuda" ? kFirstGpu : setting;
+}
+
 // Where the run was at home: its device, and counts and digests that some machine could have had.
 void compare_environment(const Json& environment, const Summary& summary, const ResolvedSettings& settings,
                          Comparison compare) {
-  if (settings.has("experiment.device"))
-    compare.text("device", unquoted(json_text(environment.value("device", Json(kMissing)), -1)),
-                 settings.of("experiment.device"));
+  if (settings.has("experiment.device")) {
+    const std::string recorded = unquoted(json_text(environment.value("device", Json(kMissing)), -1));
+    compare.text("device", recorded, expected_device(settings.of("experiment.device"), recorded));
+  }
   for (const char* count : {"cores", "workers", "sdk_abi"}) {
     const Json number = environment.value(count, Json(1));
     compare.result(number.is_number_integer() && number >= 1, count, json_text(number, -1),

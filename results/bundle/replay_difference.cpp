@@ -24,6 +24,9 @@ namespace {
 constexpr std::array<const char*, 9> kFields = {
     "fedarena", "commit", "program_sha256", "compiler", "libtorch", "sdk_abi", "blas", "processor", "device"};
 
+// Of a run on a GPU alone.
+constexpr std::array<const char*, 5> kGpuFields = {"gpu", "cuda", "cudnn", "tf32", "deterministic"};
+
 // Enough of a digest for an eye.
 constexpr std::size_t kShownDigits = 12;
 
@@ -100,6 +103,9 @@ std::vector<std::string> build_differences(const std::filesystem::path& recorded
   const Json right = read_environment(replayed);
   std::vector<std::string> differences;
   for (const char* field : kFields) compare(left, right, field, field, differences);
+  for (const char* field : kGpuFields) {
+    if (left.contains(field) || right.contains(field)) compare(left, right, field, field, differences);
+  }
   const std::string algorithm = RunDirectory::open(recorded).summary().algorithm;
   for (const char* field : {"version", "sha256"}) {
     compare(plugin_of(left, algorithm), plugin_of(right, algorithm), field,

@@ -146,13 +146,19 @@ using Builds = std::map<std::string, std::vector<std::int64_t>>;
 // The builds of a row by what they are builds of.
 using RowBuilds = std::map<std::string, Builds, NaturalOrder>;
 
+// What ran the seeds of a row.
+struct RowMachines {
+  RowBuilds builds;
+  Builds devices;  // the seeds by what they were trained on
+};
+
 // A text of an object; empty where it lacks it.
 std::string text_at(const Json& object, const char* field) {
   const auto found = object.find(field);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-void add_builds(const FoundRun& run, RowBuilds& builds) {
+void add_machine(const FoundRun& run, RowMachines& machines) {
   const Summary& summary = *run.summary;
   Json environment;
   try {
@@ -161,21 +167,23 @@ void add_builds(const FoundRun& run, RowBuilds& builds) {
     return;
   }
   const auto add_build = [&](const std::string& what, const std::string& hash) {
-    if (!hash.empty()) builds[what][hash].push_back(summary.seed);
+    if (!hash.empty()) machines.builds[what][hash].push_back(summary.seed);
   };
   add_build("fedarena", text_at(environment, "program_sha256"));
   const Json plugin = plugin_of(environment, summary.algorithm);
   add_build("the plugin " + text_at(plugin, "name"), text_at(plugin, "sha256"));
+  const std::string gpu = text_at(environment, "gpu"), device = text_at(environment, "device");
+  if (!device.empty()) machines.devices[gpu.empty() ? device : gpu].push_back(summary.seed);
 }
 
-// Rows that take means over seeds that different builds of fedarena, or of the algorithm's plugin, ran. Runs
-// that do not say are left out.
-std::vector<std::string> build_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+// Rows that take means over seeds that different builds of fedarena, or of the algorithm's plugin, ran, or
+// that were trained on different devices. Runs that do not say are left out.
+std::vector<std::string> machine_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    RowBuilds row;
-    for (const FoundRun* run : rows[i].runs) add_builds(*run, row);
-    for (const auto& [what, builds] : row) {
+    RowMachines row;
+    for (const FoundRun* run : rows[i].runs) add_machine(*run, row);
+    for (const auto& [what, builds] : row.builds) {
       if (builds.size() < 2) continue;
       std::vector<std::string> texts;
       for (const auto& [hash, seeds] : builds)
@@ -183,6 +191,12 @@ std::vector<std::string> build_notes(std::span<const RowRuns> rows, std::span<co
       notes.push_back(fmt::format("{}: its seeds were run by different builds of {}: {}", names[i], what,
                                   fmt::join(texts, "; ")));
     }
+    if (row.devices.size() < 2) continue;
+    std::vector<std::string> texts;
+    for (const auto& [device, seeds] : row.devices)
+      texts.push_back(fmt::format("{} ({})", seeds_text(seeds), device));
+    notes.push_back(
+        fmt::format("{}: its seeds were trained on different devices: {}", names[i], fmt::join(texts, "; ")));
   }
   return notes;
 }
@@ -234,7 +248,7 @@ std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<cons
   for (const std::vector<std::string>& some :
        {divergence_notes(rows, names), alike_notes(rows, names, untested_note), personal_notes(rows, names),
         alike_notes(rows, names, held_out_note), dataset_notes(rows), data_notes(rows, names),
-        build_notes(rows, names), partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
+        machine_notes(rows, names), partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

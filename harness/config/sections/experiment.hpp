@@ -103,7 +103,7 @@ struct Experiment {
   std::string name;  ///< safe as a folder name
   std::vector<std::int64_t> seeds;
   std::int64_t rounds = 0;
-  std::string device = "cpu";     ///< "cpu" or "cuda"
+  std::string device = "cpu";     ///< as written: "auto", "cpu", "cuda" or "cuda:N"
   std::string dtype = "float32";  ///< "float32" or "float64"
   Choice data;
   Choice proxy = {std::string(kNoProxy), {}};  ///< public data without labels, for the server

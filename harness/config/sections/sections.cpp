@@ -8,6 +8,7 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "harness/config/sections/devices.hpp"
 #include "harness/config/syntax/document.hpp"
 
 namespace fedarena::config {
@@ -25,6 +26,12 @@ std::optional<Objection> unsafe_as_folder(const Value& value) {
                     });
   if (safe) return std::nullopt;
   return Objection{to_text(value) + " is not safe as a folder name"};
+}
+
+std::optional<Objection> unknown_device(const Value& value) {
+  const auto& text = std::get<std::string>(value);
+  if (is_device(text)) return std::nullopt;
+  return Objection{.found = "device is " + to_text(value), .nearest = nearest_device(text)};
 }
 
 std::optional<Objection> empty_or_repeated(const Value& value) {
@@ -51,13 +58,17 @@ std::vector<Key> experiment_keys() {
       {"seeds", &Experiment::seeds, "One run of every algorithm for each.", Constraint::at_least(0)},
       {"rounds", &Experiment::rounds, "Rounds of communication in each run.",
        Constraint::between(1, 1'000'000)},
-      {"device", &Experiment::device, "Where models are trained.", Constraint::one_of({"cpu", "cuda"})},
+      {"device", &Experiment::device,
+       "Where models are trained: cuda is GPU 0, cuda:N GPU N, and auto GPU 0 where there is one, else the "
+       "CPU."},
       {"dtype", &Experiment::dtype, "The type of the model's weights.",
        Constraint::one_of({"float32", "float64"})}});
   keys[0].rule = kFolderRule;
   keys[0].objection = unsafe_as_folder;
   keys[1].rule = "a list of integers >= 0, distinct, at least one";
   keys[1].objection = empty_or_repeated;
+  keys[3].rule = kDeviceNames;
+  keys[3].objection = unknown_device;
   for (std::size_t index = 0; index < 3; ++index) keys[index].required = true;
   return keys;
 }

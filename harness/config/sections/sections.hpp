@@ -36,7 +36,8 @@ struct TuningKeys {
 /// What is wrong with a value that has the right type and range.
 struct Objection {
   std::string found;
-  std::size_t element = 0;  ///< which element of a list, where it is one
+  std::size_t element = 0;   ///< which element of a list, where it is one
+  std::string nearest = {};  ///< what was most likely meant
 };
 
 /// A key of a section: a field, and what a field cannot say.

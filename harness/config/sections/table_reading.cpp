@@ -44,7 +44,8 @@ Value checked(const Setting& setting, const Key& key) {
     if (objection->element < setting.written.elements.size()) {
       std::tie(place.line, place.column) = setting.written.elements[objection->element];
     }
-    complain({.place = place, .found = objection->found, .allowed = key.allowed()});
+    complain(
+        {.place = place, .found = objection->found, .allowed = key.allowed(), .nearest = objection->nearest});
   }
   return value;
 }

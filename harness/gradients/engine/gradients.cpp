@@ -13,6 +13,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/engine/input_gradient.hpp"
 #include "harness/gradients/engine/outputs.hpp"
 #include "harness/gradients/engine/per_example.hpp"
@@ -24,16 +25,31 @@ namespace {
 // million an example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
 constexpr std::int64_t kActivationsInCache = 5'000'000;
 constexpr std::int64_t kLargestMicroBatch = 256;
-// A GPU wants all the work at once; this bounds its memory.
-constexpr std::int64_t kGpuMicroBatch = 512;
+// A GPU wants all the work at once, as far as its memory goes.
+constexpr std::int64_t kLargestGpuMicroBatch = 512;
 // Results kept before they are folded; bounds memory for huge batches.
 constexpr std::int64_t kMicroBatchesPerFold = 64;
 
 // The second pass needs no sums, so that two workers can share a micro-batch that is alone.
 constexpr std::int64_t kPartsOfTheOnlyMicroBatch = 2;
 
+// What fits into an eighth of the GPU's memory: what layers are given, what they pass on in both directions,
+// and each example's own gradient. Of all memory, not of what is free: the same on every run. Where it is too
+// much, micro-batches are halved (in_halves).
+std::int64_t choose_gpu_micro_batch(const Model& model) {
+  const torch::Device device = model.options().device();
+  if (!cuda::takes(device)) return kLargestGpuMicroBatch;  // built without nvcc
+  constexpr std::int64_t kShare = 8;
+  const auto element =
+      static_cast<std::int64_t>(c10::elementSize(c10::typeMetaToScalarType(model.options().dtype())));
+  const std::int64_t example = element * (3 * model.activations() + model.layout()->numel());
+  const std::int64_t fit = std::max<std::int64_t>(1, cuda::memory_of(device) / kShare / example);
+  return std::min<std::int64_t>(kLargestGpuMicroBatch,
+                                static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(fit))));
+}
+
 std::int64_t choose_micro_batch(const Model& model) {
-  if (model.options().device().is_cuda()) return kGpuMicroBatch;
+  if (model.options().device().is_cuda()) return choose_gpu_micro_batch(model);
   const auto fit =
       static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
   return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
@@ -71,6 +87,19 @@ std::int64_t balanced_micro_batch(std::int64_t count, std::int64_t largest) {
   return (count + 2 * pairs - 1) / (2 * pairs);
 }
 
+// Does the work of [begin, end): at once, or half by half where a GPU has not enough memory for the whole.
+void in_halves(std::int64_t begin, std::int64_t end,
+               const std::function<void(std::int64_t, std::int64_t)>& work) {
+  try {
+    return work(begin, end);
+  } catch (const c10::OutOfMemoryError&) {
+    if (end - begin < 2) throw;
+  }
+  const std::int64_t middle = begin + (end - begin) / 2;
+  in_halves(begin, middle, work);
+  in_halves(middle, end, work);
+}
+
 // Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
 template <typename Result>
 void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t size,
@@ -78,22 +107,27 @@ void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t
                           const std::function<void(Result&)>& fold) {
   const std::int64_t pieces = (count + size - 1) / size;
   for (std::int64_t first = 0; first < pieces; first += kMicroBatchesPerFold) {
-    std::vector<Result> results(static_cast<std::size_t>(std::min(kMicroBatchesPerFold, pieces - first)));
+    std::vector<std::vector<Result>> results(
+        static_cast<std::size_t>(std::min(kMicroBatchesPerFold, pieces - first)));
     const auto one = [&](std::size_t index) {
       const std::int64_t begin = (first + static_cast<std::int64_t>(index)) * size;
-      results[index] = compute(begin, std::min(count, begin + size));
+      in_halves(begin, std::min(count, begin + size), [&](std::int64_t first, std::int64_t last) {
+        results[index].push_back(compute(first, last));
+      });
     };
     if (results.size() == 1) {
       one(0);
     } else {
       pool.for_each(results.size(), one);
     }
-    for (Result& result : results) fold(result);
+    for (std::vector<Result>& of_one : results) {
+      for (Result& result : of_one) fold(result);
+    }
   }
 }
 
 std::vector<std::int64_t> counts_of(const torch::Tensor& classes, std::int64_t size) {
-  const torch::Tensor counts = torch::bincount(classes, {}, size).to(torch::kCPU);
+  const torch::Tensor counts = torch::bincount(classes.to(torch::kCPU), {}, size);
   return {counts.data_ptr<std::int64_t>(), counts.data_ptr<std::int64_t>() + size};
 }
 
@@ -120,21 +154,25 @@ GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::in
 
 // Mean over [0, count) from the means over micro-batches.
 Params GradientEngine::fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const {
-  if (count <= micro_batch_) return gradient(0, count);
   struct Term {
     Params gradient;
     std::int64_t examples = 0;
   };
-  Params mean = zeros_like(at);
+  std::optional<Params> mean;
   for_each_micro_batch<Term>(
       pool_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         return Term{gradient(begin, end), end - begin};
       },
       [&](Term& term) {
-        mean.add_scaled(static_cast<double>(term.examples) / static_cast<double>(count), term.gradient);
+        if (term.examples == count) {
+          mean = std::move(term.gradient);
+        } else {
+          if (!mean) mean = zeros_like(at);
+          mean->add_scaled(static_cast<double>(term.examples) / static_cast<double>(count), term.gradient);
+        }
       });
-  return mean;
+  return *std::move(mean);
 }
 
 Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
@@ -158,31 +196,42 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   const Weights weights(model_, at);
   const Params gradient = fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
     const auto index = static_cast<std::size_t>(begin / size);
-    return mean_by_rules(weights, slice(batch, begin, end), index < traces.size() ? &traces[index] : nullptr);
+    const bool whole = begin % size == 0 && end == std::min(count, begin + size);
+    if (!whole || index >= traces.size()) return mean_by_rules(weights, slice(batch, begin, end));
+    Trace trace;
+    Params result = mean_by_rules(weights, slice(batch, begin, end), &trace);
+    traces[index] = std::move(trace);
+    return result;
   });
   const Params direction = slope(gradient);
   FEDARENA_CHECK(direction.layout()->fingerprint(), ==, at.layout()->fingerprint());
 
   std::optional<SecondPass> second;
-  if (by_rules) second.emplace(model_, at, direction, traces.front(), pool_);
-  // Of the mean loss over the part's micro-batch.
-  const auto compute = [&](const Part& part) {
+  if (by_rules) {
+    Trace one;  // where memory was too small for the first micro-batch: of its first example
+    if (traces.front().steps.empty()) mean_by_rules(weights, slice(batch, 0, 1), &one);
+    second.emplace(model_, at, direction, one.steps.empty() ? traces.front() : one, pool_);
+  }
+  // Of the mean loss over the part's micro-batch, in examples [begin, end).
+  const auto compute = [&](const Part& part, std::int64_t begin, std::int64_t end) {
     const auto index = static_cast<std::size_t>(part.micro_batch);
-    if (index < traces.size()) {
-      return second->run(traces[index].examples(part.begin - part.first, part.end - part.first), part.size);
+    if (index < traces.size() && !traces[index].steps.empty()) {
+      return second->run(traces[index].examples(begin - part.first, end - part.first), part.size);
     }
-    const Batch examples = slice(batch, part.begin, part.end);
-    if (!by_rules) return input_gradient_by_autograd(model_, at, direction, examples);
+    const Batch examples = slice(batch, begin, end);
+    const double share = static_cast<double>(examples.size()) / static_cast<double>(part.size);
+    if (!by_rules) return input_gradient_by_autograd(model_, at, direction, examples) * share;
     Trace trace;  // the first pass has left none
     mean_by_rules(weights, examples, &trace);
-    return second->run(trace, examples.size()) *
-           (static_cast<double>(examples.size()) / static_cast<double>(part.size));
+    return second->run(trace, examples.size()) * share;
   };
   torch::Tensor result = torch::empty_like(batch.inputs);
   pool_.for_each(parts.size(), [&](std::size_t index) {
     const Part& part = parts[index];
     const double share = static_cast<double>(part.size) / static_cast<double>(count);
-    result.narrow(0, part.begin, part.end - part.begin).copy_(compute(part) * share);
+    in_halves(part.begin, part.end, [&](std::int64_t begin, std::int64_t end) {
+      result.narrow(0, begin, end - begin).copy_(compute(part, begin, end) * share);
+    });
   });
   return result;
 }
@@ -244,7 +293,7 @@ void GradientEngine::for_each_part(std::int64_t count, const PartWork& work) con
   const std::int64_t size = balanced_micro_batch(count, micro_batch_);
   pool_.for_each(static_cast<std::size_t>((count + size - 1) / size), [&](std::size_t index) {
     const std::int64_t begin = static_cast<std::int64_t>(index) * size;
-    work(begin, std::min(count, begin + size));
+    in_halves(begin, std::min(count, begin + size), work);
   });
 }
 

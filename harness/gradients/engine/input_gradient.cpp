@@ -23,7 +23,7 @@ MovingParameters parameters_of(const Seen& seen, const Params& at, const Params&
 
 bool has_second_pass(const Model& model) {
   const auto& layers = model.architecture().layers;
-  return model.options().device().is_cpu() && std::all_of(layers.begin(), layers.end(), has_tangent_rule);
+  return has_rules(model) && std::all_of(layers.begin(), layers.end(), has_tangent_rule);
 }
 
 SecondPass::SecondPass(const Model& model, const Params& at, const Params& direction, const Trace& trace,

@@ -12,7 +12,7 @@
 
 namespace fedarena {
 
-/// Whether SecondPass takes the model: all of its layers have tangent rules, and it is on the CPU.
+/// Whether SecondPass takes the model: all of its layers have tangent rules, and those work on its device.
 bool has_second_pass(const Model& model);
 
 /// Gradients in the inputs of <direction, gradient of the mean loss>, by forward and backward passes of

@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include "harness/gradients/cuda/tensors.hpp"
+
 namespace fedarena {
 Trace Trace::examples(std::int64_t begin, std::int64_t end) const {
   const auto part = [&](const torch::Tensor& tensor) {
@@ -28,7 +30,8 @@ std::int64_t Trace::numel() const {
 
 bool has_rules(const Model& model) {
   const auto& layers = model.architecture().layers;
-  return model.options().device().is_cpu() && std::all_of(layers.begin(), layers.end(), has_rule);
+  const torch::Device device = model.options().device();
+  return (device.is_cpu() || cuda::takes(device)) && std::all_of(layers.begin(), layers.end(), has_rule);
 }
 
 void Pass::run(const Batch& batch, Trace* trace) {
@@ -42,8 +45,7 @@ torch::Tensor Pass::forward(const torch::Tensor& inputs, Trace* trace) {
   const std::span<const Layer> all = weights_.model().architecture().layers;
   std::span<const Layer> rest = all;
   while (!rest.empty()) {
-    const std::span<const Layer> layers =
-        rest.first(layers_of_next_rule(rest, inputs.size(0), trace != nullptr));
+    const std::span<const Layer> layers = rest.first(layers_of_next_rule(rest, value, trace != nullptr));
     const LayerWeights& weights = weights_.of(all.size() - rest.size());
     rest = rest.subspan(layers.size());
     steps_.push_back({make_rule(layers, weights, value, want_), weights.first, weights.end});

@@ -32,7 +32,8 @@ struct Trace {
   std::int64_t numel() const;
 };
 
-/// Whether all of the model's layers have rules and it is on the CPU.
+/// Whether all of the model's layers have rules, and rules work on its device: the CPU, and in builds with
+/// CUDA a GPU.
 bool has_rules(const Model& model);
 
 /// One pass of the rules over a micro-batch, on this thread.

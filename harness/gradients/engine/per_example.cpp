@@ -128,7 +128,8 @@ ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batc
   }
   pass.add_sum(factors, result.sum);
   if (!extreme.empty()) {
-    const ClippedSum rest = clipped_one_by_one(model, at, clip_norm, batch.select(torch::tensor(extreme)));
+    const ClippedSum rest = clipped_one_by_one(
+        model, at, clip_norm, batch.select(torch::tensor(extreme).to(batch.inputs.device())));
     result.sum += rest.sum;
     result.clipped += rest.clipped;
   }

@@ -9,7 +9,8 @@
 #include "fedarena/layers.hpp"
 
 /// Forward and backward passes of cheap layers, written by hand: LibTorch's average pooling alone took a
-/// quarter of a gradient of the ConvNet. All tensors are contiguous, floating and on the CPU.
+/// quarter of a gradient of the ConvNet. All tensors are contiguous and floating, on the CPU or, in builds
+/// with CUDA, on a GPU, whose kernels are those of ../cuda.
 namespace fedarena::kernels {
 
 /// Means over non-overlapping windows of [n, c, h, w]; what is left over at the right and below is dropped.
@@ -51,14 +52,16 @@ NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tenso
                                  const torch::Tensor& weight, const torch::Tensor& bias,
                                  const Tail& tail = {});
 
+/// Numbers of any tensor, in double.
+std::vector<double> to_vector(const torch::Tensor& tensor);
 /// Sum of squares, in double.
 double squared_norm(const torch::Tensor& tensor);
 /// The same of each row [i, ...].
 std::vector<double> squared_norms(const torch::Tensor& rows);
-/// target += sum over i of factors[i] * rows[i]; rows whose factor is zero are not read.
+/// target += sum over i of factors[i] * rows[i]; rows whose factor is zero are not read. On the CPU.
 void add_weighted_sum(std::span<const double> factors, const std::vector<torch::Tensor>& rows,
                       const torch::Tensor& target);
-/// The same of the rows of one tensor.
+/// The same of the rows of one tensor, on any device.
 void add_weighted_sum(std::span<const double> factors, const torch::Tensor& rows,
                       const torch::Tensor& target);
 

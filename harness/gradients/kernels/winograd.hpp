@@ -74,10 +74,14 @@ torch::Tensor input_deltas_of_tiles(const torch::Tensor& transformed, const Tile
 /// Gradient in a weight, tap after tap [9, out, in], from transformed deltas [36, tiles, out] and inputs [36,
 /// tiles, in], summed over all tiles.
 torch::Tensor weight_deltas_of_tiles(const torch::Tensor& deltas, const torch::Tensor& inputs);
-/// The same of `count` tiles from `begin` on, those of one example: few enough that a product of matrices
-/// would wait for memory.
-torch::Tensor weight_deltas_of_tiles(const torch::Tensor& deltas, const torch::Tensor& inputs,
-                                     std::int64_t begin, std::int64_t count);
+/// The same of one example, whose tiles are `count` from `begin` on, and its squared norm in double: few
+/// tiles, so that a product of matrices would wait for memory.
+struct ExampleWeight {
+  torch::Tensor taps;
+  double squared;
+};
+ExampleWeight weight_delta_of_example(const torch::Tensor& deltas, const torch::Tensor& inputs,
+                                      std::int64_t begin, std::int64_t count);
 /// weight [out, in, 3, 3] += taps [9, out, in].
 void add_taps(const torch::Tensor& taps, const torch::Tensor& weight);
 

@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/lanes.hpp"
 #include "harness/gradients/rules/convolution.hpp"
@@ -13,11 +14,6 @@
 
 namespace fedarena {
 namespace {
-
-std::vector<double> to_vector(const torch::Tensor& tensor) {
-  const torch::Tensor values = tensor.to(torch::kFloat64).contiguous();
-  return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
-}
 
 // The gradient of one example's weight is an outer product, whose norm is the product of two norms
 // (Goodfellow 2015); the weighted sum is one matrix product.
@@ -98,7 +94,7 @@ class SummedConv2d final : public Conv2dRule {
   Convolution::Gradient gradient_;
 };
 
-// Holds every example's gradient and reads it twice, for its norm while it is in cache and for the sum.
+// Holds every example's gradient, and reads it for the sum.
 class HeldConv2d final : public Conv2dRule {
  public:
   using Conv2dRule::Conv2dRule;
@@ -121,8 +117,8 @@ class HeldConv2d final : public Conv2dRule {
 
  private:
   void take(const Convolution::Deltas& deltas) override {
-    convolution().weight_gradients(inputs(), deltas, [this](torch::Tensor weight) {
-      squared_.push_back(kernels::squared_norm(weight));
+    convolution().weight_gradients(inputs(), deltas, [this](torch::Tensor weight, double squared) {
+      squared_.push_back(squared);
       weights_.push_back(std::move(weight));
     });
     biases_ = deltas.plain.sum({2, 3});
@@ -131,6 +127,36 @@ class HeldConv2d final : public Conv2dRule {
   std::vector<torch::Tensor> weights_;
   std::vector<double> squared_;
   torch::Tensor biases_;
+};
+
+// On a GPU: all examples' gradients by one kernel, which takes their norms while it writes them.
+class BatchedConv2d final : public Conv2dRule {
+ public:
+  using Conv2dRule::Conv2dRule;
+
+  void add_lengths(Lengths& lengths) const override {
+    const std::vector<double> squared = kernels::to_vector(held_.squared);
+    // LibTorch may transform inputs, which overflows before a convolution of them does.
+    const std::vector<double> inputs = kernels::squared_norms(this->inputs());
+    for (std::size_t i = 0; i < squared.size(); ++i) {
+      lengths.squared[i] += squared[i];
+      lengths.inputs[i] += std::sqrt(inputs[i]);
+    }
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    const torch::Tensor sum = at::zeros_like(held_.gradients[0]);
+    kernels::add_weighted_sum(factors, held_.gradients, sum);
+    const std::int64_t taps = sum.size(1) - 1;
+    sums[0].add_(sum.narrow(1, 0, taps).reshape(sums[0].sizes()));
+    sums[1].add_(sum.select(1, taps));
+  }
+
+ private:
+  void take(const Convolution::Deltas& deltas) override {
+    held_ = cuda::example_weights(convolution().layer(), inputs(), deltas.plain);
+  }
+
+  cuda::HeldWeights held_;
 };
 
 // Ghost norms (Li et al. 2022; Bu et al. 2022): the squared norm of sum over positions t of d_t u_t' is the
@@ -150,10 +176,10 @@ class GhostConv2d final : public Conv2dRule {
     const torch::Tensor patch_products =
         at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
     const torch::Tensor delta_products = at::bmm(deltas.transpose(1, 2), deltas);
-    const std::vector<double> squared = to_vector((patch_products * delta_products).sum({1, 2}));
-    const std::vector<double> reach =
-        to_vector((patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
-    const std::vector<double> input = to_vector(patches.square().sum({1, 2}).sqrt());
+    const std::vector<double> squared = kernels::to_vector((patch_products * delta_products).sum({1, 2}));
+    const std::vector<double> reach = kernels::to_vector(
+        (patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
+    const std::vector<double> input = kernels::to_vector(patches.square().sum({1, 2}).sqrt());
     for (std::size_t i = 0; i < squared.size(); ++i) {
       lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
       lengths.reach[i] += reach[i];
@@ -234,11 +260,11 @@ Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inpu
     kept_factors.push_back(factors[i]);
   }
   const bool all = kept.size() == factors.size();
-  const torch::Tensor positions = torch::tensor(kept, torch::kInt64);
+  const torch::Tensor positions = torch::tensor(kept, torch::kInt64).to(deltas.device());
   const torch::Tensor rows = all ? deltas : deltas.index_select(0, positions);
   std::vector<std::int64_t> column(static_cast<std::size_t>(deltas.dim()), 1);
   column[0] = rows.size(0);
-  const torch::Tensor scales = torch::tensor(kept_factors, torch::kFloat64).view(column);
+  const torch::Tensor scales = torch::tensor(kept_factors, torch::kFloat64).to(deltas.device()).view(column);
   return {all ? inputs : inputs.index_select(0, positions),
           (rows.to(torch::kFloat64) * scales).to(deltas.scalar_type())};
 }
@@ -250,11 +276,12 @@ std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters) {
 std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,
                                        const torch::Tensor& inputs, Want want) {
   const auto& layer = std::get<Conv2d>(layers[0]);
-  if (kernels::prefer_lanes(layer, inputs.size(0))) {
+  if (works_in_lanes(layer, inputs)) {
     return std::make_unique<LaneConv2d>(layers, weights.parameters, want);
   }
   std::unique_ptr<const Convolution> convolution = make_convolution(layer, weights, inputs);
   if (want == Want::kSum) return std::make_unique<SummedConv2d>(std::move(convolution));
+  if (cuda::takes(inputs)) return std::make_unique<BatchedConv2d>(std::move(convolution));
   if (prefer_ghost_norms(*convolution, inputs)) return std::make_unique<GhostConv2d>(std::move(convolution));
   return std::make_unique<HeldConv2d>(std::move(convolution));
 }

@@ -1,9 +1,12 @@
 #include "harness/gradients/rules/convolution.hpp"
 
 #include <array>
+#include <utility>
 
 #include <ATen/ATen.h>
 
+#include "harness/gradients/cuda/tensors.hpp"
+#include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/patches.hpp"
 #include "harness/gradients/kernels/products.hpp"
 #include "harness/gradients/kernels/winograd.hpp"
@@ -13,6 +16,12 @@ namespace {
 
 using kernels::Tile;
 using kernels::TileGrid;
+
+// While the gradient is in a cache.
+void take_with_norm(torch::Tensor gradient, const std::function<void(torch::Tensor, double)>& take) {
+  const double squared = kernels::squared_norm(gradient);
+  take(std::move(gradient), squared);
+}
 
 class LibTorchConvolution final : public Convolution {
  public:
@@ -31,10 +40,11 @@ class LibTorchConvolution final : public Convolution {
   }
   // One convolution_backward an example.
   void weight_gradients(const torch::Tensor& inputs, const Deltas& deltas,
-                        const std::function<void(torch::Tensor)>& take) const override {
+                        const std::function<void(torch::Tensor, double)>& take) const override {
     for (std::int64_t i = 0; i < inputs.size(0); ++i) {
-      take(gradients(inputs.narrow(0, i, 1), deltas.plain.narrow(0, i, 1), {false, true, false})[1]
-               .contiguous());
+      take_with_norm(gradients(inputs.narrow(0, i, 1), deltas.plain.narrow(0, i, 1), {false, true, false})[1]
+                         .contiguous(),
+                     take);
     }
   }
   void add(const torch::Tensor& gradient, const torch::Tensor& weight) const override {
@@ -46,17 +56,9 @@ class LibTorchConvolution final : public Convolution {
   }
 
  private:
-  // {inputs, weight, bias}, undefined where not asked for.
   std::array<torch::Tensor, 3> gradients(const torch::Tensor& inputs, const torch::Tensor& deltas,
                                          std::array<bool, 3> wanted) const {
-    const std::vector<std::int64_t> bias{layer().out};
-    const std::vector<std::int64_t> padding{layer().padding, layer().padding};
-    const std::vector<std::int64_t> ones{1, 1};
-    const std::vector<std::int64_t> zeros{0, 0};
-    auto [input, weight, shift] = at::convolution_backward(deltas, inputs, weights().parameters[0],
-                                                           at::OptionalIntArrayRef(bias), ones, padding, ones,
-                                                           /*transposed=*/false, zeros, /*groups=*/1, wanted);
-    return {input, weight, shift};
+    return convolution_gradients(layer(), inputs, deltas, weights().parameters[0], wanted);
   }
 };
 
@@ -77,9 +79,11 @@ class PatchConvolution final : public Convolution {
     return {kernels::weight_deltas_of_patches(layer(), inputs, deltas.plain), deltas.plain.sum({0, 2, 3})};
   }
   void weight_gradients(const torch::Tensor& inputs, const Deltas& deltas,
-                        const std::function<void(torch::Tensor)>& take) const override {
+                        const std::function<void(torch::Tensor, double)>& take) const override {
     for (std::int64_t i = 0; i < inputs.size(0); ++i) {
-      take(kernels::weight_deltas_of_patches(layer(), inputs.narrow(0, i, 1), deltas.plain.narrow(0, i, 1)));
+      take_with_norm(
+          kernels::weight_deltas_of_patches(layer(), inputs.narrow(0, i, 1), deltas.plain.narrow(0, i, 1)),
+          take);
     }
   }
   void add(const torch::Tensor& gradient, const torch::Tensor& weight) const override {
@@ -120,12 +124,13 @@ class TileConvolution final : public Convolution {
     return {kernels::weight_deltas_of_tiles(deltas.tiles, tiles), deltas.plain.sum({0, 2, 3})};
   }
   void weight_gradients(const torch::Tensor& inputs, const Deltas& deltas,
-                        const std::function<void(torch::Tensor)>& take) const override {
+                        const std::function<void(torch::Tensor, double)>& take) const override {
     const TileGrid grid = grid_of(inputs, Tile::kLarge);
     const torch::Tensor tiles = tiles_of(inputs, grid);
     const std::int64_t count = grid.tiles_of_example();
     for (std::int64_t i = 0; i < grid.examples; ++i) {
-      take(kernels::weight_deltas_of_tiles(deltas.tiles, tiles, i * count, count));
+      kernels::ExampleWeight own = kernels::weight_delta_of_example(deltas.tiles, tiles, i * count, count);
+      take(std::move(own.taps), own.squared);
     }
   }
   void add(const torch::Tensor& gradient, const torch::Tensor& weight) const override {
@@ -152,8 +157,22 @@ class TileConvolution final : public Convolution {
 
 }  // namespace
 
+std::array<torch::Tensor, 3> convolution_gradients(const Conv2d& layer, const torch::Tensor& inputs,
+                                                   const torch::Tensor& deltas, const torch::Tensor& weight,
+                                                   std::array<bool, 3> wanted) {
+  const std::vector<std::int64_t> bias{layer.out};
+  const std::vector<std::int64_t> padding{layer.padding, layer.padding};
+  const std::vector<std::int64_t> ones{1, 1};
+  const std::vector<std::int64_t> zeros{0, 0};
+  auto [input, weights, shift] =
+      at::convolution_backward(deltas, inputs, weight, at::OptionalIntArrayRef(bias), ones, padding, ones,
+                               /*transposed=*/false, zeros, /*groups=*/1, wanted);
+  return {input, weights, shift};
+}
+
 std::unique_ptr<const Convolution> make_convolution(const Conv2d& layer, const LayerWeights& weights,
                                                     const torch::Tensor& inputs) {
+  if (cuda::takes(inputs)) return std::make_unique<LibTorchConvolution>(layer, weights);
   if (kernels::prefer_tiles(layer, inputs)) return std::make_unique<TileConvolution>(layer, weights, inputs);
   if (kernels::prefer_patches(layer)) return std::make_unique<PatchConvolution>(layer, weights);
   return std::make_unique<LibTorchConvolution>(layer, weights);

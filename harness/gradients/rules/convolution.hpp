@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,8 +14,8 @@
 
 namespace fedarena {
 
-/// A way to compute a convolution and its gradients, on examples of one shape. Tensors are contiguous and on
-/// the CPU: inputs [n, in, h, w], deltas (gradients in the outputs) [n, out, h', w'].
+/// A way to compute a convolution and its gradients, on examples of one shape. Tensors are contiguous: inputs
+/// [n, in, h, w], deltas (gradients in the outputs) [n, out, h', w'].
 class Convolution {
  public:
   /// Deltas, and what gradients in inputs and in the weight both want of them.
@@ -38,9 +39,9 @@ class Convolution {
   virtual torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const = 0;
   /// Summed over the examples.
   virtual Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const = 0;
-  /// The weight's of each example, one take(gradient) after the other, each while it is in a cache.
+  /// The weight's of each example and its squared norm, one take(gradient, squared) after the other.
   virtual void weight_gradients(const torch::Tensor& inputs, const Deltas& deltas,
-                                const std::function<void(torch::Tensor)>& take) const = 0;
+                                const std::function<void(torch::Tensor, double)>& take) const = 0;
   /// weight += gradient
   virtual void add(const torch::Tensor& gradient, const torch::Tensor& weight) const = 0;
   /// What one example's gradient costs beyond its part of the sum, in multiplications a weight.
@@ -54,8 +55,13 @@ class Convolution {
   const LayerWeights& weights_;
 };
 
+/// LibTorch's gradients in inputs, weight and bias, undefined where not wanted.
+std::array<torch::Tensor, 3> convolution_gradients(const Conv2d& layer, const torch::Tensor& inputs,
+                                                   const torch::Tensor& deltas, const torch::Tensor& weight,
+                                                   std::array<bool, 3> wanted);
+
 /// By tiles where they pay for such inputs (winograd.hpp), by patches where those are small (patches.hpp), by
-/// LibTorch elsewhere; `weights` outlive it.
+/// LibTorch elsewhere and on a GPU; `weights` outlive it.
 std::unique_ptr<const Convolution> make_convolution(const Conv2d& layer, const LayerWeights& weights,
                                                     const torch::Tensor& inputs);
 

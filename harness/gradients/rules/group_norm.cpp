@@ -4,6 +4,7 @@
 
 #include <ATen/Dispatch.h>
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/rules/norm_planes.hpp"
 
 namespace fedarena::kernels {
@@ -113,6 +114,7 @@ struct Backward {
 
 Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const torch::Tensor& weight,
                       const torch::Tensor& bias, const Tail& tail) {
+  if (cuda::takes(inputs)) return cuda::group_norm(inputs, layer, weight, bias, tail);
   const Extent extent(inputs, layer, tail);
   const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
   Normalised result{torch::empty(extent.outputs(inputs, tail), inputs.options()),
@@ -134,6 +136,8 @@ Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const
 NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
                                  const Normalised& forward, const GroupNorm& layer,
                                  const torch::Tensor& weight, const torch::Tensor& bias, const Tail& tail) {
+  if (cuda::takes(inputs))
+    return cuda::group_norm_backward(deltas, inputs, forward, layer, weight, bias, tail);
   const Extent extent(inputs, layer, tail);
   const std::vector<std::int64_t> rows{inputs.size(0), layer.channels};
   NormGradient result{torch::empty_like(inputs), torch::empty(rows, inputs.options()),

@@ -8,6 +8,7 @@
 
 #include <ATen/Dispatch.h>
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/rules/norm_planes.hpp"
 
 namespace fedarena::kernels {
@@ -179,6 +180,7 @@ struct TangentBackward {
 
 NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                                const MovingNorm& norm) {
+  if (cuda::takes(inputs)) return cuda::group_norm_tangent(inputs, input_tangents, norm);
   const Extent extent(inputs, norm.layer, norm.tail);
   NormTangent result{torch::empty(extent.outputs(inputs, norm.tail), inputs.options()),
                      torch::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
@@ -199,6 +201,9 @@ NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor&
 torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
                                           const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                                           const torch::Tensor& moments, const MovingNorm& norm) {
+  if (cuda::takes(inputs)) {
+    return cuda::group_norm_backward_tangent(deltas, delta_tangents, inputs, input_tangents, moments, norm);
+  }
   const Extent extent(inputs, norm.layer, norm.tail);
   torch::Tensor result = torch::empty_like(inputs);
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward_tangent", [&] {

@@ -32,7 +32,7 @@ enum class Want {
 };
 
 /// One layer in one pass over a micro-batch: forward, backward, then norms and sums of its parameters'
-/// gradients. On the CPU, without autograd. Calls come in the order below, once each.
+/// gradients, without autograd. Calls come in the order below, once each.
 class Rule {
  public:
   Rule() = default;
@@ -55,11 +55,14 @@ class Rule {
 /// Whether there is a rule for that kind of layer.
 bool has_rule(const Layer& layer);
 
-/// How many of the layers from layers[0] on, at least one, the next rule takes on so many examples, so that
+/// How many of the layers from layers[0] on, at least one, the next rule takes on such inputs, so that
 /// memory is passed over once: a normalisation takes the ReLU and the average pooling after it, and, unless
 /// what each layer is given is to be `traced`, a convolution with few channels the ReLU and the max pooling.
 /// Either way the bits are those of one layer after the other.
-std::size_t layers_of_next_rule(std::span<const Layer> layers, std::int64_t examples, bool traced);
+std::size_t layers_of_next_rule(std::span<const Layer> layers, const torch::Tensor& inputs, bool traced);
+
+/// Whether a convolution of such inputs goes by kernels/lanes.hpp.
+bool works_in_lanes(const Conv2d& layer, const torch::Tensor& inputs);
 
 /// What follows the normalisation layers[0] in its rule.
 kernels::Tail tail_of(std::span<const Layer> layers);
@@ -77,6 +80,8 @@ struct Scaled {
 Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
                       const torch::Tensor& deltas);
 
+std::unique_ptr<Rule> make_embedding_rule(const Embedding& layer, std::vector<torch::Tensor> parameters,
+                                          const torch::Tensor& inputs);
 std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters);
 /// layers[0] is a Conv2d.
 std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,

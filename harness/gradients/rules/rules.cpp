@@ -7,6 +7,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/lanes.hpp"
 #include "harness/gradients/rules/rule.hpp"
@@ -107,54 +108,17 @@ class GroupNormRule final : public Rule {
   kernels::NormGradient gradient_;
 };
 
-// The gradient of one example is held as the table's rows that the example has looked up: rows_[i][k] is the
-// gradient of row indices_[i][k].
-class EmbeddingRule final : public Rule {
- public:
-  EmbeddingRule(const Embedding& layer, std::vector<torch::Tensor> parameters)
-      : layer_(layer), parameters_(std::move(parameters)) {}
-
-  torch::Tensor forward(const torch::Tensor& inputs) override {
-    positions_ = embedding_indices(layer_, inputs);
-    return at::embedding(parameters_[0], positions_);
-  }
-  torch::Tensor backward(const torch::Tensor& deltas, bool /*wanted*/) override {
-    const torch::Tensor positions = positions_.flatten(1);
-    const torch::Tensor vectors = deltas.reshape({deltas.size(0), -1, layer_.dimension});
-    for (std::int64_t i = 0; i < deltas.size(0); ++i) {
-      const auto [indices, places, counts] =
-          at::unique_dim(positions[i], /*dim=*/0, /*sorted=*/true, /*return_inverse=*/true);
-      indices_.push_back(indices);
-      rows_.push_back(
-          at::zeros({indices.size(0), layer_.dimension}, deltas.options()).index_add_(0, places, vectors[i]));
-    }
-    return {};
-  }
-  void add_lengths(Lengths& lengths) const override {
-    for (std::size_t i = 0; i < rows_.size(); ++i) lengths.squared[i] += kernels::squared_norm(rows_[i]);
-  }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (factors[i] == 0) continue;
-      const torch::Tensor scaled = rows_[i].to(torch::kFloat64).mul_(factors[i]).to(rows_[i].scalar_type());
-      torch::Tensor(sums[0]).index_add_(0, indices_[i], scaled);
-    }
-  }
-
- private:
-  Embedding layer_;
-  std::vector<torch::Tensor> parameters_;
-  torch::Tensor positions_;
-  std::vector<torch::Tensor> indices_, rows_;
-};
-
 }  // namespace
 
 bool has_rule(const Layer& layer) {
   return !std::holds_alternative<BatchNorm>(layer) && !std::holds_alternative<Custom>(layer);
 }
 
-std::size_t layers_of_next_rule(std::span<const Layer> layers, std::int64_t examples, bool traced) {
+bool works_in_lanes(const Conv2d& layer, const torch::Tensor& inputs) {
+  return !cuda::takes(inputs) && kernels::prefer_lanes(layer, inputs.size(0));
+}
+
+std::size_t layers_of_next_rule(std::span<const Layer> layers, const torch::Tensor& inputs, bool traced) {
   const auto follows = [&](std::size_t index, auto kind) {
     return index < layers.size() && std::holds_alternative<decltype(kind)>(layers[index]);
   };
@@ -162,7 +126,7 @@ std::size_t layers_of_next_rule(std::span<const Layer> layers, std::int64_t exam
     return !follows(1, Relu{}) ? 1 : follows(2, AveragePool{}) ? 3 : 2;
   }
   const auto* conv = std::get_if<Conv2d>(layers.data());
-  if (conv == nullptr || traced || !kernels::prefer_lanes(*conv, examples)) return 1;
+  if (conv == nullptr || traced || !works_in_lanes(*conv, inputs)) return 1;
   return !follows(1, Relu{}) ? 1 : follows(2, MaxPool{}) ? 3 : 2;
 }
 
@@ -182,7 +146,7 @@ std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeight
                  return std::make_unique<GroupNormRule>(norm, weights.parameters, tail_of(layers));
                },
                [&](const Embedding& embedding) -> Made {
-                 return std::make_unique<EmbeddingRule>(embedding, weights.parameters);
+                 return make_embedding_rule(embedding, weights.parameters, inputs);
                },
                [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolRule>(pool); },
                [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolRule>(pool); },

@@ -12,6 +12,7 @@
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
+#include "harness/runner/plan/device.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/record/builds.hpp"
 #include "results/record/claim_text.hpp"
@@ -96,10 +97,13 @@ std::int64_t CellChecks::check(const PlannedCell& cell) {
 
 std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const Experiment& experiment = cell.point->experiment;
-  const auto [environment, is_new] = environments_.try_emplace(experiment.device);
-  if (is_new) {
-    environment->second = observe_environment(host_, options_.workers, experiment.device);
+  auto environment = environments_.find(experiment.device);
+  if (environment == environments_.end()) {
+    const torch::Device device = device_of(experiment.device);
+    environment =
+        environments_.emplace(experiment.device, observe_environment(host_, options_.workers, device)).first;
     say_(slow_blas_warning(environment->second));
+    say_(gpu_note(environment->second));
   }
   const Dataset& dataset = inputs_.dataset(experiment);
   const Model& model = inputs_.model(experiment);
@@ -117,6 +121,7 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));
   check_plugin_version(run, environment->second.json);
+  check_device(run, environment->second.json);
   return estimate_memory(
       cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));
 }

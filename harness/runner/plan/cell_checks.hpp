@@ -42,7 +42,7 @@ class CellChecks {
   SharedInputs& inputs_;
   const WorkPool& pool_;
   Say say_;
-  std::map<std::string, Environment> environments_;  // by device
+  std::map<std::string, Environment> environments_;  // by device as written
 };
 
 }  // namespace fedarena

@@ -7,13 +7,13 @@
 #include <utility>
 
 #include <fmt/ranges.h>
-#include <torch/cuda.h>
 
 #include "fedarena/base/error.hpp"
 
 #include "datasets/data_hash.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/example_reader.hpp"
+#include "harness/runner/plan/device.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/wire/parts.hpp"
 #include "partitions/feature_skew.hpp"
@@ -26,14 +26,9 @@ namespace {
 constexpr std::size_t kRecent = 8;
 
 torch::TensorOptions tensor_options(const Experiment& experiment) {
-  if (experiment.device == "cuda" && !torch::cuda::is_available()) {
-    throw Error(
-        Complaint{.found = "the device \"cuda\" is asked for, but LibTorch sees no GPU",
-                  .remedy = "Use --device cpu, or configure with a CUDA build of LibTorch (see README.md)."});
-  }
   return torch::TensorOptions()
       .dtype(experiment.dtype == "float64" ? torch::kFloat64 : torch::kFloat32)
-      .device(experiment.device == "cuda" ? torch::kCUDA : torch::kCPU);
+      .device(device_of(experiment.device));
 }
 
 ModelInput model_input(const Dataset& dataset) {

@@ -55,24 +55,49 @@ std::string version_of(const Json& environment, const std::string& algorithm) {
   return text.empty() ? "a plugin without a name" : text;
 }
 
+// Of a run that is to be continued; nothing where there is none, or nothing is left of it to do.
+std::optional<results::Summary> unfinished(const fs::path& run) {
+  std::error_code ignored;
+  const fs::path file = run / results::kSummaryFile;
+  if (!fs::exists(file, ignored)) return std::nullopt;
+  results::Summary summary = results::parse_summary(results::read_whole_file(file), file.string());
+  if (summary.state == results::kFinished) return std::nullopt;
+  return summary;
+}
+
+// Empty where it is not recorded.
+std::string recorded_device(const Json& environment) {
+  const auto found = environment.find("device");
+  return found != environment.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 }  // namespace
 
 void check_plugin_version(const fs::path& run, const std::string& environment_json) {
-  std::error_code ignored;
-  if (!fs::exists(run / results::kSummaryFile, ignored)) return;
-  const fs::path file = run / results::kSummaryFile;
-  const results::Summary summary = results::parse_summary(results::read_whole_file(file), file.string());
-  if (summary.state == results::kFinished) return;
-  const std::string before = version_of(results::read_environment(run), summary.algorithm);
-  const std::string now = version_of(parse_json<Json>(environment_json), summary.algorithm);
+  const std::optional<results::Summary> summary = unfinished(run);
+  if (!summary) return;
+  const std::string before = version_of(results::read_environment(run), summary->algorithm);
+  const std::string now = version_of(parse_json<Json>(environment_json), summary->algorithm);
   if (before == now) return;
   throw Error(Complaint{
       .place = {run.string()},
       .found =
-          fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, summary.algorithm, now),
+          fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, summary->algorithm, now),
       .remedy =
           "Finish it with the version that began it, or remove the run directory to run this cell again "
           "from the start."});
+}
+
+void check_device(const fs::path& run, const std::string& environment_json) {
+  if (!unfinished(run)) return;
+  const std::string before = recorded_device(results::read_environment(run));
+  const std::string now = recorded_device(parse_json<Json>(environment_json));
+  if (before.empty() || before == now) return;
+  throw Error(Complaint{
+      .place = {run.string()},
+      .found = fmt::format("the run was begun on the device {}, but would go on on {}", before, now),
+      .remedy = "Finish it on a machine that has the device that began it, or remove the run directory to "
+                "run this cell again from the start."});
 }
 
 std::string recorded_builds(const fs::path& run, const std::string& algorithm) {

@@ -12,6 +12,11 @@ namespace fedarena {
 /// files is another, so that a round that is computed again would be answered twice and charged once.
 void check_plugin_version(const std::filesystem::path& run, const std::string& environment_json);
 
+/// Throws Error where an unfinished run was begun on another device than `environment_json`, which is of now,
+/// has: a device that a file leaves open ("auto") may be another on another machine, and rounds on both would
+/// be of neither.
+void check_device(const std::filesystem::path& run, const std::string& environment_json);
+
 /// The builds that took part in a run so far, by its `environment.json`, as a JSON list of the fields that
 /// tell builds apart.
 std::string recorded_builds(const std::filesystem::path& run, const std::string& algorithm);

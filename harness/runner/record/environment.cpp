@@ -15,6 +15,7 @@
 #include "fedarena/plugin.hpp"
 
 #include "harness/digest/sha256.hpp"
+#include "harness/runner/record/gpu.hpp"
 
 namespace fedarena {
 namespace {
@@ -63,6 +64,22 @@ nlohmann::json plugins_of(const PluginHost& host) {
   return plugins;
 }
 
+// What nobody tells is left out.
+void add_gpu(const Gpu& gpu, nlohmann::json& document) {
+  const auto add = [&](const char* field, const std::string& text) {
+    if (!text.empty()) document[field] = text;
+  };
+  add("gpu", gpu.name);
+  add("gpu_compute_capability", gpu.compute_capability);
+  if (gpu.memory > 0) document["gpu_memory_bytes"] = gpu.memory;
+  add("gpu_driver", gpu.driver);
+  add("gpu_driver_cuda", gpu.driver_cuda);
+  add("cuda", gpu.runtime_cuda);
+  add("cudnn", gpu.cudnn);
+  document["tf32"] = gpu.tf32;
+  document["deterministic"] = gpu.deterministic;
+}
+
 double measure_gflops() {
   constexpr std::int64_t kSize = 384;
   const torch::Tensor left = torch::ones({kSize, kSize});
@@ -79,13 +96,13 @@ double measure_gflops() {
 
 }  // namespace
 
-Environment observe_environment(const PluginHost& host, int workers, const std::string& device) {
+Environment observe_environment(const PluginHost& host, int workers, torch::Device device) {
   utsname system{};
   uname(&system);
   Environment result;
   result.blas = blas_library();
   result.blas_gflops = measure_gflops();
-  const nlohmann::json document{
+  nlohmann::json document{
       {"fedarena", FEDARENA_VERSION},
       {"commit", FEDARENA_COMMIT},
       {"program_sha256", program_digest()},
@@ -96,17 +113,26 @@ Environment observe_environment(const PluginHost& host, int workers, const std::
       {"processor", processor_name()},
       {"cores", std::thread::hardware_concurrency()},
       {"workers", workers},
-      {"device", device},
+      {"device", device.str()},
       {"blas", result.blas},
       {"blas_gflops_one_thread", result.blas_gflops},
       {"plugins", plugins_of(host)},
   };
+  if (device.is_cuda()) {
+    const Gpu gpu = observe_gpu(device.index());
+    add_gpu(gpu, document);
+    result.gpu = gpu.name.empty() ? "unknown" : gpu.name;
+  }
   result.json = document.dump(1) + "\n";
   return result;
 }
 
 std::string build_identity(const PluginHost& host) {
   return fmt::format("{} {} {}", program_digest(), TORCH_VERSION, plugins_of(host).dump());
+}
+
+std::string gpu_note(const Environment& environment) {
+  return environment.gpu.empty() ? "" : "note: models are trained on a GPU: " + environment.gpu;
 }
 
 std::string slow_blas_warning(const Environment& environment) {

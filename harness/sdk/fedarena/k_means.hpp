@@ -33,11 +33,11 @@ FEDARENA_API torch::Tensor cluster_means(const torch::Tensor& points, const Choi
 
 /// Different points to start from, as k-means++ chooses them (Arthur and Vassilvitskii 2007): the first
 /// uniformly, each other with a probability proportional to its squared distance from the nearest before.
-/// Needs 1 <= count <= points. Positions, int64 [count].
+/// Needs 1 <= count <= points. Positions, int64 [count], on the points' device.
 FEDARENA_API torch::Tensor spread_points(const torch::Tensor& points, std::int64_t count, Stream& draws);
 
-/// Of each centre the position of the nearest point, the first of equally near ones; int64 [centres]. One
-/// point may be nearest to several.
+/// Of each centre the position of the nearest point, the first of equally near ones; int64 [centres], on the
+/// points' device. One point may be nearest to several.
 FEDARENA_API torch::Tensor nearest_points(const torch::Tensor& points, const torch::Tensor& centres);
 
 }  // namespace fedarena

@@ -20,7 +20,7 @@ struct FEDARENA_API Batch {
   /// targets of a regression.
   torch::Tensor targets;
   std::int64_t size() const { return inputs.size(0); }
-  /// The examples at those positions (int64 [k]).
+  /// The examples at those positions (int64 [k], on any device).
   Batch select(const torch::Tensor& positions) const;
 };
 

@@ -23,8 +23,8 @@ struct FEDARENA_API SyntheticSets {
 inline constexpr Key<torch::Tensor> kImages{"images"};  ///< [n, input shape...]
 inline constexpr Key<torch::Tensor> kLabels{"labels"};  ///< int64 [n]
 
-/// The labels of a client's set: `images_per_class` of each of its classes, ascending; int64 [n]. Asks the
-/// oracle for the held classes unless `classes` is "all".
+/// The labels of a client's set: `images_per_class` of each of its classes, ascending; int64 [n], on the
+/// model's device. Asks the oracle for the held classes unless `classes` is "all".
 FEDARENA_API torch::Tensor balanced_labels(const SyntheticSets& config, Client& client);
 
 /// What a client starts with: balanced labels, and images of those classes drawn from its examples, noise

@@ -155,10 +155,14 @@ TEST_F(BadInput, ProxyDataThatDoNotFitAreRefused) {
 
 TEST_F(BadInput, CudaWithoutAGpuIsRefused) {
   SmallExperiment{}.write_to(scratch);
-  EXPECT_THAT(
-      refused("run small.toml --out out --device cuda", {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}}),
-      HasSubstr("fedarena: the device \"cuda\" is asked for, but LibTorch sees no GPU\n"
-                "  Use --device cpu, or configure with a CUDA build of LibTorch"));
+  for (const char* device : {"cuda", "cuda:1"}) {
+    EXPECT_THAT(refused(std::string("run small.toml --out out --device ") + device,
+                        {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}}),
+                HasSubstr(std::string("fedarena: the device \"") + device +
+                          "\" is asked for, but LibTorch sees no GPU\n"
+                          "  Use --device cpu, or configure with a CUDA build of LibTorch"));
+  }
+  EXPECT_FALSE(fs::exists(scratch / "out")) << "a run directory was left";
 }
 
 TEST_F(BadInput, OutputThatCannotBeWrittenIsAnError) {

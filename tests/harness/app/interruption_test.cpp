@@ -92,10 +92,10 @@ TEST_F(Interruption, IsOneLineBeforeAnythingBegan) {
   EXPECT_FALSE(fs::exists(scratch / "out"));
 }
 
-// Begun by a plugin of another version than the one that is there now, as its record has it.
-class OfAnotherPlugin : public ScratchTest {
+// Begun by another plugin or on another device than the one that is there now, as its record has it.
+class BegunElsewhere : public ScratchTest {
  protected:
-  OfAnotherPlugin() { run_small(scratch); }
+  BegunElsewhere() { run_small(scratch); }
   // Makes the run one that has to go on.
   void begun_with_version(const char* version) const {
     const std::string file = "out/fedavg-seed-1/environment.json";
@@ -107,12 +107,25 @@ class OfAnotherPlugin : public ScratchTest {
 };
 
 // Its noise on data from files is another, so that rounds that were lost would be answered twice.
-TEST_F(OfAnotherPlugin, OfAnotherVersionARunIsNotResumed) {
+TEST_F(BegunElsewhere, OfAnotherVersionARunIsNotResumed) {
   begun_with_version("0.9.0");
   EXPECT_THAT(refused(kResume),
               AllOf(HasSubstr("out/fedavg-seed-1: the run was begun with fedavg 0.9.0, but \"fedavg\" is now "
                               "of fedavg 1.0.0\n"),
                     HasSubstr("Finish it with the version that began it")));
+}
+
+// Rounds on two kinds of device would be of neither.
+TEST_F(BegunElsewhere, OnAnotherDeviceARunIsNotResumed) {
+  const std::string file = "out/fedavg-seed-1/environment.json";
+  unfinish(scratch / "out/fedavg-seed-1");
+  auto environment = nlohmann::json::parse(content_of(scratch / file));
+  environment["device"] = "cuda:0";
+  scratch.write(file, environment.dump());
+  EXPECT_THAT(
+      refused(kResume),
+      AllOf(HasSubstr("out/fedavg-seed-1: the run was begun on the device cuda:0, but would go on on cpu\n"),
+            HasSubstr("Finish it on a machine that has the device that began it")));
 }
 
 // As nohup has it, and a shell for what runs in the background.

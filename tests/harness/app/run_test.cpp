@@ -48,6 +48,18 @@ TEST_F(RunCommand, LeavesACompleteRunDirectoryForEveryCell) {
   }
 }
 
+// The experiment keeps what was written, the environment what it meant here; both agree for verify.
+TEST_F(RunCommand, RecordsTheDeviceThatAutoChose) {
+  SmallExperiment{}.write_to(scratch);
+  succeed("run small.toml --out out --device auto", {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  EXPECT_THAT(content_of(run / results::kExperimentFile), HasSubstr("\ndevice = \"auto\"\n"));
+  const json environment = json::parse(content_of(run / results::kEnvironmentFile));
+  EXPECT_EQ(environment["device"], "cpu");
+  EXPECT_FALSE(environment.contains("gpu"));
+  succeed("verify out");
+}
+
 TEST_F(RunCommand, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
   run_small(scratch, {.evaluate_every = 2});
   // Round 3 is not a multiple of 2, but the last one is always evaluated.

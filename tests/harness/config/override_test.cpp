@@ -75,11 +75,11 @@ TEST(Profile, IsOneOfAHundredAtMost) {
 
 TEST(Override, ReplacesWhatTheFileSays) {
   const Experiment experiment = parse_sample(
-      kSample, {"experiment.rounds=5", "model.width = 32", "experiment.device=cuda", "cohort.size=0",
+      kSample, {"experiment.rounds=5", "model.width = 32", "experiment.device=cuda:1", "cohort.size=0",
                 "experiment.seeds=[7, 8]", "experiment.name=other-run_2.b", "partition.clients=3"});
   EXPECT_EQ(experiment.rounds, 5);
   EXPECT_EQ(setting(experiment.model.settings, "width"), Value(std::int64_t{32}));
-  EXPECT_EQ(experiment.device, "cuda");
+  EXPECT_EQ(experiment.device, "cuda:1");
   EXPECT_EQ(experiment.seeds, (std::vector<std::int64_t>{7, 8}));
   EXPECT_EQ(experiment.name, "other-run_2.b");
   EXPECT_EQ(experiment.cohort_size(3), 3);

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -22,7 +23,7 @@ class Draw {
       result.seeds.push_back(first + index);
     }
     result.rounds = 1 + static_cast<std::int64_t>(below(1'000'000));
-    if (below(2) == 0) result.device = "cuda";
+    result.device = std::array{"cpu", "cuda", "cuda:3", "auto"}.at(below(4));
     if (below(2) == 0) result.dtype = "float64";
     result.data = choice(catalog.datasets);
     do {

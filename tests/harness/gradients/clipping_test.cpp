@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-using Clipping = WithPools;
+using Clipping = ByEither;
+FEDARENA_BY_EITHER(Clipping);
 
 // One of each way to take norms: affine, held and ghost convolution, normalisation, nothing cancelled by
 // softmax.
@@ -41,7 +42,7 @@ const std::vector<double> kMagnitudes{0,    1e-45, 1e-39, 1e-30, 1e-15, 1e-7, 1,
                                       1e18, 1e19,  1e20,  1e30,  3e37,  1e38, 3.4e38, kNan, kInfinity};
 
 // Inputs, targets and parameters of every magnitude: each alone gives a contribution within the bound.
-TEST_F(Clipping, NeverExceedsTheBound) {
+TEST_P(Clipping, NeverExceedsTheBound) {
   for (const Architecture& architecture : victims()) {
     for (const auto type : {torch::kFloat32, torch::kFloat64}) {
       const Model model(architecture, type);
@@ -63,7 +64,7 @@ TEST_F(Clipping, NeverExceedsTheBound) {
   }
 }
 
-TEST_F(Clipping, ReachesTheBound) {
+TEST_P(Clipping, ReachesTheBound) {
   for (const Architecture& architecture : victims()) {
     const Model model(architecture, torch::kFloat32);
     const Params at = random_params(model);
@@ -78,7 +79,7 @@ TEST_F(Clipping, ReachesTheBound) {
 }
 
 // The others' contributions stay what they are when some examples are extreme.
-TEST_F(Clipping, DropsGradientsThatAreNotFiniteAndKeepsTheOthers) {
+TEST_P(Clipping, DropsGradientsThatAreNotFiniteAndKeepsTheOthers) {
   for (const Architecture& architecture : victims()) {
     const Model model(architecture, torch::kFloat32);
     const Params at = random_params(model);
@@ -98,7 +99,7 @@ TEST_F(Clipping, DropsGradientsThatAreNotFiniteAndKeepsTheOthers) {
   }
 }
 
-TEST_F(Clipping, LeavesAZeroGradientAtZero) {
+TEST_P(Clipping, LeavesAZeroGradientAtZero) {
   const Model model({.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 2}}, .loss = Loss::kSquaredError},
                     torch::kFloat32);
   const Params at = random_params(model);
@@ -112,7 +113,7 @@ TEST_F(Clipping, LeavesAZeroGradientAtZero) {
 }
 
 // Squares of these overflow or vanish in single precision.
-TEST_F(Clipping, TakesNormsThatSinglePrecisionCannotSquare) {
+TEST_P(Clipping, TakesNormsThatSinglePrecisionCannotSquare) {
   const Model model({.input_shape = {2}, .outputs = 1, .layers = {Linear{2, 1}}, .loss = Loss::kSquaredError},
                     torch::kFloat32);
   const Params at = Params::zeros(model.layout(), model.options());
@@ -129,7 +130,7 @@ TEST_F(Clipping, TakesNormsThatSinglePrecisionCannotSquare) {
 
 // Sensitivity: with one example more, or one replaced, the sum moves by at most the bound, or twice the
 // bound.
-TEST_F(Clipping, BoundsTheInfluenceOfAnExample) {
+TEST_P(Clipping, BoundsTheInfluenceOfAnExample) {
   for (const Architecture& architecture : victims()) {
     const Model model(architecture, torch::kFloat64);
     const GradientEngine engine(model, two);
@@ -147,7 +148,7 @@ TEST_F(Clipping, BoundsTheInfluenceOfAnExample) {
   }
 }
 
-TEST_F(Clipping, OfNothingIsZero) {
+TEST_P(Clipping, OfNothingIsZero) {
   const Model model(victims().front(), torch::kFloat32);
   const Params at = random_params(model);
   const ClippedSum result =
@@ -160,7 +161,7 @@ TEST_F(Clipping, OfNothingIsZero) {
   EXPECT_EQ(result.clipped, 0);
 }
 
-TEST_F(Clipping, RefusesBoundsThatAreNone) {
+TEST_P(Clipping, RefusesBoundsThatAreNone) {
   const Model model(victims().front(), torch::kFloat32);
   const Params at = random_params(model);
   const Batch batch = random_batch(model, 1);
@@ -170,7 +171,7 @@ TEST_F(Clipping, RefusesBoundsThatAreNone) {
   EXPECT_THROW(engine.clipped_gradient_sum(at, 1, -1, slices_of(batch)), Bug);
 }
 
-TEST_F(Clipping, PassesOnWhatTheSourceThrows) {
+TEST_P(Clipping, PassesOnWhatTheSourceThrows) {
   const Model model(victims().front(), torch::kFloat32);
   const auto failing = [](std::int64_t, std::int64_t) -> Batch { throw Interrupted(); };
   EXPECT_THROW(GradientEngine(model, two).clipped_gradient_sum(random_params(model), 1, 3, failing),

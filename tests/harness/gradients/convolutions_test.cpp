@@ -112,9 +112,10 @@ TEST_P(ByTiles, GradientsAreThoseOfTheConvolution) {
     for (std::int64_t i = 0; i < shape.examples; ++i) {
       const torch::Tensor own = weight_delta(layer, inputs.narrow(0, i, 1), deltas.narrow(0, i, 1));
       sum += own;
-      const torch::Tensor taps =
-          weight_deltas_of_tiles(tiles, in_tiles, i * grid.tiles_of_example(), grid.tiles_of_example());
+      const auto [taps, squared] =
+          weight_delta_of_example(tiles, in_tiles, i * grid.tiles_of_example(), grid.tiles_of_example());
       EXPECT_LE(relative_error(weight_of(taps), own), tolerance(Tile::kLarge)) << "example " << i;
+      EXPECT_NEAR(squared, squared_norm(taps), 1e-12 * squared) << "example " << i;
     }
     EXPECT_LE(relative_error(weight_of(weight_deltas_of_tiles(tiles, in_tiles)), sum),
               tolerance(Tile::kLarge));

@@ -127,6 +127,40 @@ TEST_F(Engines, CutABatchIntoAnEvenNumberOfMicroBatches) {
   }
 }
 
+// A GPU without memory for a micro-batch: it is halved until there is enough, whatever is asked for.
+TEST_F(Engines, HalveMicroBatchesThatDoNotFit) {
+  const Model model(
+      {.input_shape = {2, 6, 6},
+       .outputs = 3,
+       .layers = {Conv2d{2, 4, 3, 1}, GroupNorm{2, 4}, Relu{}, AveragePool{2}, Flatten{}, Linear{36, 3}}},
+      torch::kFloat64);
+  const Params at = random_params(model), direction = random_params(model, 2);
+  constexpr std::int64_t kCount = 23;
+  const Batch batch = random_batch(model, kCount);
+  const GradientEngine engine(model, two);
+  const auto slope = [&](const Params&) { return direction; };
+  const torch::Tensor mean = engine.mean_gradient(at, kCount, slices_of(batch)).flat(),
+                      clipped = engine.clipped_gradient_sum(at, 0.1, kCount, slices_of(batch)).sum.flat(),
+                      norms = engine.gradient_norms(at, kCount, slices_of(batch)),
+                      inputs = engine.input_gradient(at, batch, slope),
+                      outputs = engine.outputs(at, batch.inputs),
+                      by_slopes = engine.output_gradient(at, batch.inputs, outputs).inputs;
+  for (const std::int64_t examples : {1, 3, 11, 12}) {
+    SCOPED_TRACE(examples);
+    const cuda::Walked walked(cuda::Order::kForward, examples * 4 * 36);  // what the normalisation is given
+    EXPECT_LE(relative_error(engine.mean_gradient(at, kCount, slices_of(batch)).flat(), mean), 1e-12);
+    const ClippedSum sum = engine.clipped_gradient_sum(at, 0.1, kCount, slices_of(batch));
+    EXPECT_LE(relative_error(sum.sum.flat(), clipped), 1e-12);
+    EXPECT_EQ(sum.examples, kCount);
+    EXPECT_LE(relative_error(engine.gradient_norms(at, kCount, slices_of(batch)), norms), 1e-12);
+    EXPECT_LE(relative_error(engine.input_gradient(at, batch, slope), inputs), 1e-12);
+    EXPECT_LE(relative_error(engine.outputs(at, batch.inputs), outputs), 1e-12);
+    EXPECT_LE(relative_error(engine.output_gradient(at, batch.inputs, outputs).inputs, by_slopes), 1e-12);
+  }
+  const cuda::Walked walked(cuda::Order::kForward, 4 * 36 - 1);  // not even for one example
+  EXPECT_THROW((void)engine.mean_gradient(at, kCount, slices_of(batch)), c10::OutOfMemoryError);
+}
+
 TEST_F(Engines, EvaluateAsIsDoneByHand) {
   const Model model(features(), torch::kFloat64);
   const Params at = random_params(model);

@@ -45,9 +45,12 @@ Architecture small_convnet() {
   return build_model("convnet", {{"width", 16}, {"depth", 2}}, {.shape = {3, 32, 32}, .outputs = 4});
 }
 
-using InputGradient = WithPools;
+using InputGradient = ByEither;
+FEDARENA_BY_EITHER(InputGradient);
+// What is about workers and micro-batches alone, by the CPU.
+using InputGradients = WithPools;
 
-TEST_F(InputGradient, IsExactForEveryModelOfTheZoo) {
+TEST_P(InputGradient, IsExactForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
     for (const std::vector<std::int64_t>& shape : zoo_images()) {
@@ -56,7 +59,7 @@ TEST_F(InputGradient, IsExactForEveryModelOfTheZoo) {
   }
 }
 
-TEST_F(InputGradient, IsExactForEveryNormalisationOfTheConvNet) {
+TEST_P(InputGradient, IsExactForEveryNormalisationOfTheConvNet) {
   for (const char* norm : {"instance", "layer", "none"}) {
     SCOPED_TRACE(norm);
     expect_second_derivatives(
@@ -66,7 +69,7 @@ TEST_F(InputGradient, IsExactForEveryNormalisationOfTheConvNet) {
 }
 
 // The images themselves have many channels, and no tangents.
-TEST_F(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
+TEST_P(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
   expect_second_derivatives(
       {.input_shape = {16, 6, 7},
        .outputs = 3,
@@ -74,7 +77,7 @@ TEST_F(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
       two, 5, 23);
 }
 
-TEST_F(InputGradient, IsExactForRandomArchitectures) {
+TEST_P(InputGradient, IsExactForRandomArchitectures) {
   int by_tiles = 0;
   for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 200U : 80U); ++seed) {
     const Architecture architecture = RandomArchitecture(seed).images_or_features();
@@ -110,7 +113,7 @@ void expect_true_slope(Architecture architecture) {
   EXPECT_LE(relative_error(actual, expected), 1e-6);
 }
 
-TEST_F(InputGradient, IsTheDerivativeOfADistanceForEveryKindOfLayer) {
+TEST_P(InputGradient, IsTheDerivativeOfADistanceForEveryKindOfLayer) {
   using Layers = std::vector<Layer>;
   const std::vector<std::pair<std::string, Layers>> kinds{
       {"linear", {Flatten{}, Linear{72, 3}}},
@@ -139,7 +142,7 @@ TEST_F(InputGradient, IsTheDerivativeOfADistanceForEveryKindOfLayer) {
   }
 }
 
-TEST_F(InputGradient, TakesLabelsUnderTheSquaredError) {
+TEST_P(InputGradient, TakesLabelsUnderTheSquaredError) {
   const Model model({.input_shape = {5}, .outputs = 3, .layers = {Linear{5, 3}}, .loss = Loss::kSquaredError},
                     torch::kFloat64);
   const Params at = random_params(model), direction = random_params(model, 5);
@@ -150,7 +153,7 @@ TEST_F(InputGradient, TakesLabelsUnderTheSquaredError) {
 }
 
 // x -> w x with squared error and one example: g = (w x - y) x, so d(v g)/dx = v (2 w x - y).
-TEST_F(InputGradient, IsWhatOneWritesByHandForOneWeight) {
+TEST_P(InputGradient, IsWhatOneWritesByHandForOneWeight) {
   const Model model({.input_shape = {1}, .outputs = 1, .layers = {Linear{1, 1}}, .loss = Loss::kSquaredError},
                     torch::kFloat64);
   const Params at(model.layout(), torch::tensor({3., 0.}, torch::kFloat64));
@@ -163,7 +166,7 @@ TEST_F(InputGradient, IsWhatOneWritesByHandForOneWeight) {
 // A ReLU whose input is zero up to rounding may fall to either side, in any computation in single precision,
 // and then moves its example's gradient by some thousandths: about one example of a hundred. Ten examples
 // have more than two of them with a probability below one in a thousand.
-TEST_F(InputGradient, InSingleIsThatInDoubleToRounding) {
+TEST_P(InputGradient, InSingleIsThatInDoubleToRounding) {
   for (const char* norm : {"instance", "layer", "none"}) {
     const Architecture architecture =
         build_model("convnet", {{"norm", norm}}, {.shape = {3, 32, 32}, .outputs = 10});
@@ -190,7 +193,7 @@ TEST_F(InputGradient, InSingleIsThatInDoubleToRounding) {
   }
 }
 
-TEST_F(InputGradient, DoesNotDependOnHowTheBatchIsCut) {
+TEST_F(InputGradients, DoesNotDependOnHowTheBatchIsCut) {
   const Model model(small_convnet(), torch::kFloat64);
   const GradientEngine engine(model, two);
   const Params at = weights_of(model, 41), direction = random_params(model, 42);
@@ -203,7 +206,7 @@ TEST_F(InputGradient, DoesNotDependOnHowTheBatchIsCut) {
   }
 }
 
-TEST_F(InputGradient, DoesNotDependOnWhatTheFirstPassMayKeep) {
+TEST_F(InputGradients, DoesNotDependOnWhatTheFirstPassMayKeep) {
   const Model model(small_convnet(), torch::kFloat64);
   const std::int64_t micro_batch = GradientEngine(model, one).micro_batch();
   const Params at = weights_of(model, 44), direction = random_params(model, 45);
@@ -215,7 +218,7 @@ TEST_F(InputGradient, DoesNotDependOnWhatTheFirstPassMayKeep) {
   }
 }
 
-TEST_F(InputGradient, GivesTheSameBitsForAnyNumberOfWorkers) {
+TEST_F(InputGradients, GivesTheSameBitsForAnyNumberOfWorkers) {
   const Model model(small_convnet(), torch::kFloat32);
   const std::int64_t micro_batch = GradientEngine(model, one).micro_batch();
   const Params at = weights_of(model, 51);
@@ -233,7 +236,7 @@ TEST_F(InputGradient, GivesTheSameBitsForAnyNumberOfWorkers) {
   }
 }
 
-TEST_F(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
+TEST_P(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
   const Architecture gated{
       .input_shape = {6},
       .outputs = 2,
@@ -273,7 +276,7 @@ double slope_along(const GradientEngine& engine, const Params& at, const Batch& 
 }
 
 // Normalises over the examples of a micro-batch, or scales by a parameter: no rules, and cut all the same.
-TEST_F(InputGradient, DifferentiatesTwiceThroughLayersWithoutRules) {
+TEST_P(InputGradient, DifferentiatesTwiceThroughLayersWithoutRules) {
   const std::vector<Architecture> architectures{
       {.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 4}, gate(), Linear{3, 2}}},
       {.input_shape = {2, 4, 4},
@@ -297,7 +300,7 @@ TEST_F(InputGradient, DifferentiatesTwiceThroughLayersWithoutRules) {
   }
 }
 
-TEST_F(InputGradient, IsZeroInIndices) {
+TEST_P(InputGradient, IsZeroInIndices) {
   const Model model({.input_shape = {3}, .outputs = 2, .layers = {Embedding{4, 5}, Flatten{}, Linear{15, 2}}},
                     torch::kFloat64);
   const Batch batch = random_batch(model, 6);
@@ -307,7 +310,7 @@ TEST_F(InputGradient, IsZeroInIndices) {
       torch::zeros_like(batch.inputs)));
 }
 
-TEST_F(InputGradient, LeavesTheBatchAsItIs) {
+TEST_P(InputGradient, LeavesTheBatchAsItIs) {
   const Model model(small_convnet(), torch::kFloat32);
   const Batch batch = random_batch(model, 5);
   const torch::Tensor before = batch.inputs.clone();
@@ -318,7 +321,7 @@ TEST_F(InputGradient, LeavesTheBatchAsItIs) {
   EXPECT_FALSE(result.requires_grad());
 }
 
-TEST_F(InputGradient, RefusesNoExamplesAndSlopesOfAnotherLayout) {
+TEST_P(InputGradient, RefusesNoExamplesAndSlopesOfAnotherLayout) {
   const Model model(small_convnet(), torch::kFloat32);
   const Params at = random_params(model);
   const GradientEngine engine(model, one);
@@ -330,7 +333,7 @@ TEST_F(InputGradient, RefusesNoExamplesAndSlopesOfAnotherLayout) {
   EXPECT_THROW(engine.input_gradient(at, batch, constant(elsewhere)), Bug);
 }
 
-TEST_F(InputGradient, PassesOnWhatTheSlopeThrows) {
+TEST_P(InputGradient, PassesOnWhatTheSlopeThrows) {
   const Model model(small_convnet(), torch::kFloat32);
   const Batch batch = random_batch(model, 2);
   EXPECT_THROW(

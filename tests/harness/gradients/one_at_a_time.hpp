@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/paths.hpp"
@@ -96,6 +99,25 @@ class WithPools : public ::testing::Test {
   WorkPool one{1, use_one_torch_thread}, two{2, use_one_torch_thread}, three{3, use_one_torch_thread},
       seven{7, use_one_torch_thread};
 };
+
+/// Whose kernels and rules: the CPU's, or a GPU's, walked by the host on the CPU's tensors.
+enum class By { kCpu, kGpu };
+
+/// A test of the engine by either.
+class ByEither : public WithPools, public ::testing::WithParamInterface<By> {
+ protected:
+  ByEither() {
+    if (GetParam() == By::kGpu) walked_.emplace(cuda::Order::kForward);
+  }
+
+ private:
+  std::optional<cuda::Walked> walked_;
+};
+inline std::string name_of(const ::testing::TestParamInfo<By>& by) {
+  return by.param == By::kCpu ? "Cpu" : "Gpu";
+}
+#define FEDARENA_BY_EITHER(Suite) \
+  INSTANTIATE_TEST_SUITE_P(By, Suite, ::testing::Values(By::kCpu, By::kGpu), name_of)
 
 /// Shapes of images that every model of the zoo takes; the larger ones are many times as dear.
 inline std::vector<std::vector<std::int64_t>> zoo_images() {

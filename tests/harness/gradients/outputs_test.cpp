@@ -38,23 +38,24 @@ void expect_exact_outputs(const Architecture& architecture, const WorkPool& pool
   }
 }
 
-using Outputs = WithPools;
+using Outputs = ByEither;
+FEDARENA_BY_EITHER(Outputs);
 
-TEST_F(Outputs, AndTheirGradientsAreExactForEveryModelOfTheZoo) {
+TEST_P(Outputs, AndTheirGradientsAreExactForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
     expect_exact_outputs(build_model(info.name, {}, {.shape = {1, 28, 28}, .outputs = 10}), two, 9);
   }
 }
 
-TEST_F(Outputs, AndTheirGradientsAreExactForRandomArchitectures) {
+TEST_P(Outputs, AndTheirGradientsAreExactForRandomArchitectures) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     expect_exact_outputs(RandomArchitecture(seed).images_features_or_words(), two, 4);
   }
 }
 
-TEST_F(Outputs, DoNotDependOnWorkersAndMayBeNone) {
+TEST_P(Outputs, DoNotDependOnWorkersAndMayBeNone) {
   const Model model(build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
   const GradientEngine here(model, one), there(model, three);
   const Params at = random_params(model);

@@ -13,9 +13,12 @@
 namespace fedarena {
 namespace {
 
-using PerExample = WithPools;
+using PerExample = ByEither;
+FEDARENA_BY_EITHER(PerExample);
+// What is about workers and micro-batches alone, by the CPU.
+using PerExamples = WithPools;
 
-TEST_F(PerExample, IsExactForEveryModelOfTheZoo) {
+TEST_P(PerExample, IsExactForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
     for (const std::vector<std::int64_t>& shape : zoo_images()) {
@@ -26,7 +29,7 @@ TEST_F(PerExample, IsExactForEveryModelOfTheZoo) {
   }
 }
 
-TEST_F(PerExample, IsExactForEveryNormalisationOfTheConvNet) {
+TEST_P(PerExample, IsExactForEveryNormalisationOfTheConvNet) {
   for (const char* norm : {"instance", "layer", "none"}) {
     SCOPED_TRACE(norm);
     const Architecture architecture =
@@ -36,7 +39,7 @@ TEST_F(PerExample, IsExactForEveryNormalisationOfTheConvNet) {
   }
 }
 
-TEST_F(PerExample, LossesAndNormsAreThoseOfSingleExamples) {
+TEST_P(PerExample, LossesAndNormsAreThoseOfSingleExamples) {
   const Architecture architecture = build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10});
   const Model model(architecture, torch::kFloat64);
   Stream stream({.seed = 5});
@@ -58,7 +61,7 @@ TEST_F(PerExample, LossesAndNormsAreThoseOfSingleExamples) {
   EXPECT_TRUE(torch::equal(norms, GradientEngine(model, seven).gradient_norms(at, 23, slices_of(batch))));
 }
 
-TEST_F(PerExample, IsExactForRandomArchitectures) {
+TEST_P(PerExample, IsExactForRandomArchitectures) {
   for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 150U : 60U); ++seed) {
     const Architecture architecture = RandomArchitecture(seed).images_features_or_words();
     expect_exact_clipping(architecture, torch::kFloat32, one, 7, seed);
@@ -69,7 +72,7 @@ TEST_F(PerExample, IsExactForRandomArchitectures) {
 // Many channels on few positions, where norms are taken without the gradients; the second normalises what the
 // convolution gives, so that its gradients cancel between positions (a constant added to a map changes
 // nothing).
-TEST_F(PerExample, IsExactForWideConvolutionsOnSmallMaps) {
+TEST_P(PerExample, IsExactForWideConvolutionsOnSmallMaps) {
   const std::vector<Layer> plain{Conv2d{48, 64, 3, 1}, Relu{}, Flatten{}, Linear{1024, 3}};
   const std::vector<Layer> normalised{Conv2d{48, 64, 3, 1}, GroupNorm{64, 64}, Relu{}, Flatten{},
                                       Linear{1024, 3}};
@@ -81,7 +84,7 @@ TEST_F(PerExample, IsExactForWideConvolutionsOnSmallMaps) {
   }
 }
 
-TEST_F(PerExample, AddsUpWhatOneExampleLooksUpTwice) {
+TEST_P(PerExample, AddsUpWhatOneExampleLooksUpTwice) {
   const Model model({.input_shape = {3},
                      .outputs = 1,
                      .layers = {Embedding{4, 1}, Flatten{}, Linear{3, 1}},
@@ -98,7 +101,7 @@ TEST_F(PerExample, AddsUpWhatOneExampleLooksUpTwice) {
   EXPECT_EQ(engine.clipped_gradient_sum(at, std::sqrt(30.1), 1, slices_of(batch)).clipped, 0);
 }
 
-TEST_F(PerExample, WithoutABoundIsThePlainGradient) {
+TEST_P(PerExample, WithoutABoundIsThePlainGradient) {
   const Model model(build_model("convnet", {{"width", 8}}, {.shape = {3, 16, 16}, .outputs = 4}),
                     torch::kFloat64);
   const Params at = random_params(model);
@@ -110,7 +113,7 @@ TEST_F(PerExample, WithoutABoundIsThePlainGradient) {
   EXPECT_EQ(sum.clipped, 0);
 }
 
-TEST_F(PerExample, GivesTheSameBitsForAnyNumberOfWorkers) {
+TEST_F(PerExamples, GivesTheSameBitsForAnyNumberOfWorkers) {
   const Model model(build_model("convnet", {{"width", 8}}, {.shape = {3, 16, 16}, .outputs = 4}),
                     torch::kFloat32);
   const Params at = random_params(model);
@@ -125,7 +128,7 @@ TEST_F(PerExample, GivesTheSameBitsForAnyNumberOfWorkers) {
   }
 }
 
-TEST_F(PerExample, LeavesTheBatchAsItIs) {
+TEST_P(PerExample, LeavesTheBatchAsItIs) {
   const Model model({.input_shape = {2, 4, 4}, .outputs = 2, .layers = {Relu{}, Flatten{}, Linear{32, 2}}},
                     torch::kFloat32);
   const Batch batch = random_batch(model, 5);
@@ -138,7 +141,7 @@ Architecture with_custom_layers() {
   return {.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 4}, gate(), Relu{}, Linear{3, 2}}};
 }
 
-TEST_F(PerExample, FallsBackToOneAtATimeForLayersWithoutARule) {
+TEST_P(PerExample, FallsBackToOneAtATimeForLayersWithoutARule) {
   const Model model(with_custom_layers(), torch::kFloat64);
   const Params at = random_params(model);
   const Batch batch = random_batch(model, 12);
@@ -148,7 +151,7 @@ TEST_F(PerExample, FallsBackToOneAtATimeForLayersWithoutARule) {
   EXPECT_LE(largest_difference(actual.sum.flat(), clipped_by_hand(gradients, bound)), 1e-11);
 }
 
-TEST_F(PerExample, WarnsOnlyOfLayersWithoutARule) {
+TEST_P(PerExample, WarnsOnlyOfLayersWithoutARule) {
   EXPECT_THAT(per_example_warning(Model(with_custom_layers(), torch::kFloat64)),
               HasSubstr("one example at a time"));
   for (const ModelInfo& info : model_zoo()) {
@@ -157,7 +160,7 @@ TEST_F(PerExample, WarnsOnlyOfLayersWithoutARule) {
   }
 }
 
-TEST_F(PerExample, RefusesBatchNormalisationAndSaysWhy) {
+TEST_P(PerExample, RefusesBatchNormalisationAndSaysWhy) {
   const Architecture architecture{.input_shape = {2, 4, 4},
                                   .outputs = 2,
                                   .layers = {Conv2d{2, 3, 3, 1}, BatchNorm{3}, Flatten{}, Linear{48, 2}}};

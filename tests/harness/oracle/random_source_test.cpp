@@ -7,6 +7,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 
 namespace fedarena {
@@ -20,6 +21,24 @@ TEST(RandomSource, OfAStreamIsThatStream) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(source->uniform(), stream.uniform());
   EXPECT_EQ(source->sample_without_replacement(40, 7), stream.sample_without_replacement(40, 7));
   EXPECT_EQ(source->uniform(), stream.uniform());
+}
+
+// Of a GPU's kernel, walked by the host: pairs that begin with half of one, and that end with one.
+TEST(RandomSource, AddsTheSameBitsOnEveryDevice) {
+  for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
+    const auto here = make_random_source(kStreamNoise, Stream(kBatch)),
+               there = make_random_source(kStreamNoise, Stream(kBatch));
+    for (const std::int64_t count : {0, 1, 2, 3, 1000, 1001, 70'001}) {
+      const torch::Tensor expected = torch::linspace(-1, 1, count, type), actual = expected.clone();
+      here->add_normals(expected, 0.3);
+      {
+        const cuda::Walked walked(cuda::Order::kForward);
+        there->add_normals(actual, 0.3);
+      }
+      EXPECT_TRUE(actual.equal(expected)) << count << " of " << type;
+    }
+    EXPECT_EQ(here->uniform(), there->uniform());
+  }
 }
 
 TEST(RandomSource, OfTheSystemIsUniform) {

@@ -199,7 +199,13 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{kExperimentFile, "patience = 10", "patience = 2",
              "summary.json: rounds_done is 4; recomputed: 3"},
         Edit{kExperimentFile, "device = \"cpu\"", "device = \"cuda\"",
-             "environment.json: device is \"cpu\"; recomputed: \"cuda\""},
+             "environment.json: device is \"cpu\"; recomputed: \"cuda:0\""},
+        Edit{kExperimentFile, "device = \"cpu\"", "device = \"cuda:1\"",
+             "environment.json: device is \"cpu\"; recomputed: \"cuda:1\""},
+        Edit{kExperimentFile, "device = \"cpu\"", "device = \"cuda:x\"",
+             "experiment.toml: experiment.device is cuda:x; recomputed: one of auto, cpu, cuda, cuda:N"},
+        Edit{kEnvironmentFile, "\"device\": \"cpu\"", "\"device\": \"cuda:0\"",
+             "environment.json: device is \"cuda:0\"; recomputed: \"cpu\""},
         Edit{kExperimentFile, "device = \"cpu\"", "device = \"cpu\"\ndtype = \"float32x\"",
              "experiment.toml: experiment.dtype is float32x; recomputed: one of float32, float64"},
         Edit{kExperimentFile, "limit = 100", "limit = -100",
@@ -218,6 +224,19 @@ INSTANTIATE_TEST_SUITE_P(
              "summary.json: per_client is false; recomputed: true"},
         Edit{kPartitionFile, "\"kind\":\"classes\"", "\"kind\":\"iid\"",
              "partition.json: kind is \"iid\"; recomputed: \"classes\""}));
+
+// Where the file leaves the device open, the record says which it was.
+TEST_F(VerifySettings, TakesTheDeviceThatWasThere) {
+  run_.edit(kExperimentFile, "device = \"cpu\"", "device = \"auto\"");
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  run_.edit(kEnvironmentFile, "\"device\": \"cpu\"", "\"device\": \"cuda:0\"");
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  run_.edit(kExperimentFile, "device = \"auto\"", "device = \"cuda\"");
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  run_.edit(kEnvironmentFile, "\"device\": \"cuda:0\"", "\"device\": \"cuda:1\"");
+  EXPECT_THAT(run_.differences(),
+              testing::Contains(HasSubstr("device is \"cuda:1\"; recomputed: \"cuda:0\"")));
+}
 
 // A rule looks at rounds that are evaluated in any case, not at the last one because it is the last.
 TEST_F(VerifySettings, FollowsTheRuleThatEndedARun) {

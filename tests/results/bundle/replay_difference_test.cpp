@@ -66,6 +66,19 @@ TEST_F(BuildDifferenceTest, WhatAnOlderRecordDoesNotSayCountsAsDifferent) {
   EXPECT_THAT(test::message_of([&] { differences("[]"); }), testing::HasSubstr("environment.json"));
 }
 
+TEST_F(BuildDifferenceTest, TellsGpus) {
+  const auto on_gpu = [](const std::string& name) {
+    std::string text = environment("0123abc", "d", "o", 1);
+    text.insert(text.size() - 1, R"(, "gpu": ")" + name + R"(", "tf32": false)");
+    return text;
+  };
+  put(left_ / kEnvironmentFile, on_gpu("one"));
+  EXPECT_THAT(differences(on_gpu("one")), IsEmpty());
+  EXPECT_THAT(differences(on_gpu("other")), ElementsAre("gpu one, now other"));
+  EXPECT_THAT(differences(environment("0123abc", "d", "o", 1)),
+              ElementsAre("gpu one, now not recorded", "tf32 false, now not recorded"));
+}
+
 TEST_F(BuildDifferenceTest, CountsThoseThatResumedTheRun) {
   std::string resumed = environment("0123abc", "d", "o", 1);
   resumed.insert(resumed.size() - 1, R"(, "builds": [{"from_round": 3, "commit": "4567def"}])");

@@ -98,6 +98,23 @@ TEST(BuildNotes, NameRowsWhoseSeedsDifferentBuildsRan) {
   EXPECT_THAT(notes_of({built(folder, 1, old, old), silent}), IsEmpty());
 }
 
+TEST(DeviceNotes, NameRowsWhoseSeedsWereTrainedOnDifferentDevices) {
+  const Scratch folder;
+  const auto trained = [&](std::int64_t seed, const std::string& environment) {
+    const FoundRun run = found(finished("fedavg", seed, 0.5), folder.path().string());
+    std::filesystem::create_directories(run.path);
+    put(run.path / kEnvironmentFile, environment);
+    return run;
+  };
+  const FoundRun cpu = trained(1, R"({"device":"cpu"})");
+  const FoundRun gpu = trained(2, R"({"device":"cuda:0","gpu":"H100"})");
+  const FoundRun other = trained(3, R"({"device":"cuda:1","gpu":"H100"})");
+  EXPECT_THAT(notes_of({gpu, other, trained(4, "{}")}), IsEmpty());
+  EXPECT_THAT(
+      notes_of({cpu, gpu, other}),
+      ElementsAre("fedavg: its seeds were trained on different devices: seed 1 (cpu); seeds 2, 3 (H100)"));
+}
+
 TEST(ClientNotes, NameRowsThatCouldNotTestAllClients) {
   const auto tested = [](const std::string& label, std::int64_t seed, std::int64_t clients) {
     Summary summary = finished(label, seed, 0.5);

@@ -69,6 +69,18 @@ class FEDARENA_API Stream {
   void fill_normal(std::span<float> values);
   void fill_normal(std::span<double> values);
 
+  /// Where words of a stream begin: philox4x64's key and counter, and the first word of that block.
+  struct Place {
+    std::array<std::uint64_t, 2> key;
+    std::array<std::uint64_t, 4> counter;
+    unsigned word;
+  };
+  /// Leaves out the words of so many pairs of normals, for whoever makes them elsewhere from where they
+  /// begin: each pair of two words, by Box-Muller.
+  Place skip_pairs(std::uint64_t pairs);
+  /// Whether a normal is over from an odd number of them: the next one.
+  bool has_spare() const { return has_spare_; }
+
  private:
   std::array<std::uint64_t, 2> key_;
   std::array<std::uint64_t, 4> counter_;

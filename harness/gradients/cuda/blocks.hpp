@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "fedarena/base/both.hpp"
+
+/// What a kernel is written in, once for both compilers: nvcc makes a GPU's code of it (gpu.cu), and the
+/// compiler of the rest an ordinary loop over blocks and threads (walk.hpp), with which the CPU's tests see
+/// every index, barrier and order of addition.
+///
+/// A kernel is a struct of plain pointers and sizes with
+///
+///     static constexpr int kThreads;              // of a block, a power of two
+///     struct Shared { ... };                      // what a block's threads share
+///     struct Own { ... };                         // what a thread keeps from one phase to the next
+///     template <typename Block> FEDARENA_BOTH void operator()(Block& block) const;
+///
+/// whose body is a sequence of phases, block.threads([&](int thread, Own& own) { ... }), with a barrier after
+/// each. Within a phase threads have no order, so none may read what another one writes. Whether a phase
+/// comes at all depends on the block alone. Sums are added up in a fixed order, never by atomic operations,
+/// and no product is contracted with a sum unless `fused` says so: the same bits from every GPU, and from the
+/// walk.
+
+namespace fedarena::cuda {
+
+/// For kernels whose threads share or keep nothing.
+struct Nothing {};
+
+/// left * right + sum, rounded once.
+FEDARENA_BOTH inline float fused(float left, float right, float sum) { return ::fmaf(left, right, sum); }
+FEDARENA_BOTH inline double fused(double left, double right, double sum) { return ::fma(left, right, sum); }
+
+FEDARENA_BOTH inline std::int64_t ceil_div(std::int64_t count, std::int64_t size) {
+  return (count + size - 1) / size;
+}
+
+/// Terms that are added up in their own type before the sum goes on in double.
+inline constexpr std::int64_t kTerms = 16;
+
+/// Sum over i = first, first + stride, ... below count of term(i).
+template <typename T, typename Term>
+FEDARENA_BOTH inline double strided_sum(std::int64_t first, std::int64_t count, std::int64_t stride,
+                                        const Term& term) {
+  double total = 0;
+  for (std::int64_t i = first; i < count;) {
+    T part = 0;
+    for (std::int64_t left = kTerms; left > 0 && i < count; --left, i += stride) part += term(i);
+    total += static_cast<double>(part);
+  }
+  return total;
+}
+
+/// Adds up the numbers of `width` neighbouring threads each, a power of two: the first one's place then has
+/// their sum.
+template <typename Block>
+FEDARENA_BOTH inline void add_up(Block& block, double* numbers, int width) {
+  for (int half = width / 2; half > 0; half /= 2) {
+    block.threads([&](int thread, auto& /*own*/) {
+      if (thread % width < half) numbers[thread] += numbers[thread + half];
+    });
+  }
+}
+
+}  // namespace fedarena::cuda

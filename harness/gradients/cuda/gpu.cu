@@ -1,0 +1,83 @@
+// The kernels as a GPU runs them: one thread of the GPU for each of a block's, a barrier after each phase.
+// Compiled without contraction to fused multiply-adds, so that results have the bits of the walk on the host.
+#include <algorithm>
+#include <cuda_runtime.h>
+#include <stdexcept>
+#include <string>
+
+#include "harness/gradients/cuda/example_weights.hpp"
+#include "harness/gradients/cuda/launch.hpp"
+#include "harness/gradients/cuda/norm_tangents.hpp"
+#include "harness/gradients/cuda/normals.hpp"
+#include "harness/gradients/cuda/norms.hpp"
+#include "harness/gradients/cuda/pools.hpp"
+#include "harness/gradients/cuda/rows.hpp"
+
+namespace fedarena::cuda {
+namespace {
+
+template <typename Kernel>
+class GpuBlock {
+ public:
+  using Shared = typename Kernel::Shared;
+  using Own = typename Kernel::Own;
+
+  __device__ GpuBlock(std::int64_t index, Shared& shared, Own& own)
+      : index_(index), shared_(shared), own_(own) {}
+
+  __device__ std::int64_t index() const { return index_; }
+  __device__ Shared& shared() { return shared_; }
+  template <typename Phase>
+  __device__ void threads(const Phase& phase) {
+    phase(static_cast<int>(threadIdx.x), own_);
+    __syncthreads();
+  }
+
+ private:
+  std::int64_t index_;
+  Shared& shared_;
+  Own& own_;
+};
+
+template <typename Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads) run(const Kernel kernel, std::int64_t first) {
+  __shared__ typename Kernel::Shared shared;
+  typename Kernel::Own own;
+  GpuBlock<Kernel> block(first + blockIdx.x, shared, own);
+  kernel(block);
+}
+
+}  // namespace
+
+template <typename Kernel>
+void launch_on_gpu(const Kernel& kernel, std::int64_t blocks, void* stream) {
+  constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;  // of a launch; a GPU takes twice as many
+  for (std::int64_t first = 0; first < blocks; first += kMostBlocks) {
+    const auto count = static_cast<unsigned>(std::min(kMostBlocks, blocks - first));
+    run<<<count, Kernel::kThreads, 0, static_cast<cudaStream_t>(stream)>>>(kernel, first);
+    if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+      throw std::runtime_error(std::string("the GPU refused to start a kernel: ") +
+                               cudaGetErrorString(error));
+    }
+  }
+}
+
+#define FEDARENA_KERNEL(...) template void launch_on_gpu(const __VA_ARGS__&, std::int64_t, void*);
+#define FEDARENA_KERNELS(T)               \
+  FEDARENA_KERNEL(SquaredNorms<T>)        \
+  FEDARENA_KERNEL(WeightedSum<T>)         \
+  FEDARENA_KERNEL(AddNormals<T>)          \
+  FEDARENA_KERNEL(Pool<T>)                \
+  FEDARENA_KERNEL(NormForward<T>)         \
+  FEDARENA_KERNEL(NormBackward<T>)        \
+  FEDARENA_KERNEL(NormTangentForward<T>)  \
+  FEDARENA_KERNEL(NormTangentBackward<T>) \
+  FEDARENA_KERNEL(ExampleWeights<T, 1>)   \
+  FEDARENA_KERNEL(ExampleWeights<T, 2>)   \
+  FEDARENA_KERNEL(ExampleWeights<T, 4>)   \
+  FEDARENA_KERNEL(ExampleWeights<T, 8>)
+
+FEDARENA_KERNELS(float)
+FEDARENA_KERNELS(double)
+
+}  // namespace fedarena::cuda

@@ -1,0 +1,243 @@
+#include "harness/gradients/cuda/tensors.hpp"
+
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+#include <c10/core/DeviceGuard.h>
+
+#include "harness/gradients/cuda/example_weights.hpp"
+#include "harness/gradients/cuda/norm_tangents.hpp"
+#include "harness/gradients/cuda/normals.hpp"
+#include "harness/gradients/cuda/norms.hpp"
+#include "harness/gradients/cuda/place.hpp"
+#include "harness/gradients/cuda/pools.hpp"
+#include "harness/gradients/cuda/rows.hpp"
+
+namespace fedarena::cuda {
+namespace {
+
+// Runs so many blocks of a kernel on the tensors' device.
+template <typename Kernel>
+void launch_for(const torch::Tensor& tensor, const Kernel& kernel, std::int64_t blocks) {
+  const c10::DeviceGuard guard(tensor.device());
+  launch(kernel, blocks, place_of(tensor));
+}
+
+template <typename T>
+T* numbers_of(const torch::Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
+}
+
+// `inputs` may be undefined. `shape` is that of the planes before pooling.
+torch::Tensor pool_planes(Pooling what, at::IntArrayRef shape, std::int64_t size, const torch::Tensor& inputs,
+                          const torch::Tensor& from) {
+  const Windows windows{shape[2], shape[3], size};
+  const torch::Tensor& any = from.defined() ? from : inputs;
+  const bool adjoint = what == Pooling::kAverageAdjoint || what == Pooling::kMaxAdjoint;
+  const torch::Tensor result =
+      adjoint ? at::empty(shape, any.options())
+              : at::empty({shape[0], shape[1], shape[2] / size, shape[3] / size}, any.options());
+  AT_DISPATCH_FLOATING_TYPES(any.scalar_type(), "pool_planes", [&] {
+    const Pool<scalar_t> pool{.what = what,
+                              .windows = windows,
+                              .planes = shape[0] * shape[1],
+                              .inputs = numbers_of<scalar_t>(inputs),
+                              .from = numbers_of<scalar_t>(from),
+                              .to = result.data_ptr<scalar_t>()};
+    launch_for(any, pool, pool.blocks());
+  });
+  return result;
+}
+
+NormSizes sizes_of(const torch::Tensor& inputs, const GroupNorm& layer, const kernels::Tail& tail) {
+  const bool pooled = tail.pool != 0;
+  const std::int64_t plane = inputs.numel() / std::max<std::int64_t>(1, inputs.size(0) * inputs.size(1));
+  return {.groups = layer.groups,
+          .channels = layer.channels / layer.groups,
+          .windows = {pooled ? inputs.size(2) : 1, pooled ? inputs.size(3) : plane, pooled ? tail.pool : 1},
+          .relu = tail.relu,
+          .epsilon = layer.epsilon};
+}
+
+std::vector<std::int64_t> outputs_of(const torch::Tensor& inputs, const kernels::Tail& tail) {
+  if (tail.pool == 0) return inputs.sizes().vec();
+  return {inputs.size(0), inputs.size(1), inputs.size(2) / tail.pool, inputs.size(3) / tail.pool};
+}
+
+template <typename T>
+MovingScales<T> scales_of(const kernels::MovingNorm& norm) {
+  return {norm.weight.data_ptr<T>(), norm.bias.data_ptr<T>(), norm.weight_tangent.data_ptr<T>(),
+          norm.bias_tangent.data_ptr<T>()};
+}
+
+template <typename T, int Rows>
+HeldWeights hold_weights(const ConvSizes& sizes, const torch::Tensor& inputs, const torch::Tensor& deltas) {
+  const std::int64_t examples = inputs.size(0);
+  ExampleWeights<T, Rows> kernel{sizes, inputs.data_ptr<T>(), deltas.data_ptr<T>(), nullptr, nullptr};
+  HeldWeights result{at::empty({examples, sizes.out, sizes.columns()}, inputs.options()), {}};
+  const torch::Tensor squared =
+      at::empty({examples, kernel.tiles()}, inputs.options().dtype(torch::kFloat64));
+  kernel.gradients = result.gradients.data_ptr<T>();
+  kernel.squared = squared.data_ptr<double>();
+  launch_for(inputs, kernel, examples * kernel.tiles());
+  result.squared = squared.sum(1);
+  return result;
+}
+
+}  // namespace
+
+torch::Tensor average_pool(const torch::Tensor& inputs, std::int64_t size) {
+  return pool_planes(Pooling::kAverage, inputs.sizes(), size, {}, inputs);
+}
+
+torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t size, std::int64_t height,
+                                   std::int64_t width) {
+  return pool_planes(Pooling::kAverageAdjoint, {deltas.size(0), deltas.size(1), height, width}, size, {},
+                     deltas);
+}
+
+torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size) {
+  return pool_planes(Pooling::kMax, inputs.sizes(), size, inputs, {});
+}
+
+torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents,
+                               std::int64_t size) {
+  return pool_planes(Pooling::kMaxTangent, inputs.sizes(), size, inputs, tangents);
+}
+
+torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size) {
+  return pool_planes(Pooling::kMaxAdjoint, inputs.sizes(), size, inputs, deltas);
+}
+
+kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer,
+                               const torch::Tensor& weight, const torch::Tensor& bias,
+                               const kernels::Tail& tail) {
+  const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
+  kernels::Normalised result{at::empty(outputs_of(inputs, tail), inputs.options()),
+                             at::empty(moments, inputs.options()), at::empty(moments, inputs.options())};
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
+    const NormForward<scalar_t> forward{.sizes = sizes_of(inputs, layer, tail),
+                                        .inputs = inputs.data_ptr<scalar_t>(),
+                                        .weight = weight.data_ptr<scalar_t>(),
+                                        .bias = bias.data_ptr<scalar_t>(),
+                                        .outputs = result.outputs.data_ptr<scalar_t>(),
+                                        .mean = result.mean.data_ptr<scalar_t>(),
+                                        .inverse = result.inverse_deviation.data_ptr<scalar_t>()};
+    launch_for(inputs, forward, inputs.size(0) * layer.groups);
+  });
+  return result;
+}
+
+kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
+                                          const kernels::Normalised& forward, const GroupNorm& layer,
+                                          const torch::Tensor& weight, const torch::Tensor& bias,
+                                          const kernels::Tail& tail) {
+  const std::vector<std::int64_t> rows{inputs.size(0), layer.channels};
+  kernels::NormGradient result{at::empty_like(inputs), at::empty(rows, inputs.options()),
+                               at::empty(rows, inputs.options())};
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward", [&] {
+    const NormBackward<scalar_t> backward{.sizes = sizes_of(inputs, layer, tail),
+                                          .inputs = inputs.data_ptr<scalar_t>(),
+                                          .deltas = deltas.data_ptr<scalar_t>(),
+                                          .weight = weight.data_ptr<scalar_t>(),
+                                          .bias = bias.data_ptr<scalar_t>(),
+                                          .mean = forward.mean.data_ptr<scalar_t>(),
+                                          .inverse = forward.inverse_deviation.data_ptr<scalar_t>(),
+                                          .outputs = result.inputs.data_ptr<scalar_t>(),
+                                          .weight_rows = result.weight.data_ptr<scalar_t>(),
+                                          .bias_rows = result.bias.data_ptr<scalar_t>()};
+    launch_for(inputs, backward, inputs.size(0) * layer.groups);
+  });
+  return result;
+}
+
+kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                                        const kernels::MovingNorm& norm) {
+  kernels::NormTangent result{at::empty(outputs_of(inputs, norm.tail), inputs.options()),
+                              at::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
+    const NormTangentForward<scalar_t> forward{.sizes = sizes_of(inputs, norm.layer, norm.tail),
+                                               .at = scales_of<scalar_t>(norm),
+                                               .inputs = inputs.data_ptr<scalar_t>(),
+                                               .input_tangents = input_tangents.data_ptr<scalar_t>(),
+                                               .outputs = result.outputs.data_ptr<scalar_t>(),
+                                               .moments = result.moments.data_ptr<scalar_t>()};
+    launch_for(inputs, forward, inputs.size(0) * norm.layer.groups);
+  });
+  return result;
+}
+
+torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
+                                          const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                                          const torch::Tensor& moments, const kernels::MovingNorm& norm) {
+  const torch::Tensor result = at::empty_like(inputs);
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward_tangent", [&] {
+    const NormTangentBackward<scalar_t> backward{.sizes = sizes_of(inputs, norm.layer, norm.tail),
+                                                 .at = scales_of<scalar_t>(norm),
+                                                 .inputs = inputs.data_ptr<scalar_t>(),
+                                                 .input_tangents = input_tangents.data_ptr<scalar_t>(),
+                                                 .deltas = deltas.data_ptr<scalar_t>(),
+                                                 .delta_tangents = delta_tangents.data_ptr<scalar_t>(),
+                                                 .moments = moments.data_ptr<scalar_t>(),
+                                                 .outputs = result.data_ptr<scalar_t>()};
+    launch_for(inputs, backward, inputs.size(0) * norm.layer.groups);
+  });
+  return result;
+}
+
+torch::Tensor squared_norms(const torch::Tensor& rows) {
+  const torch::Tensor squared = at::empty({rows.size(0)}, rows.options().dtype(torch::kFloat64));
+  AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "squared_norms", [&] {
+    const SquaredNorms<scalar_t> norms{.rows = rows.data_ptr<scalar_t>(),
+                                       .size = rows.numel() / std::max<std::int64_t>(1, rows.size(0)),
+                                       .squared = squared.data_ptr<double>()};
+    launch_for(rows, norms, rows.size(0));
+  });
+  return squared;
+}
+
+void add_weighted_sum(std::span<const double> factors, const torch::Tensor& rows,
+                      const torch::Tensor& target) {
+  const auto count = static_cast<std::int64_t>(factors.size());
+  const torch::Tensor weights =
+      torch::tensor(std::vector<double>(factors.begin(), factors.end()), torch::kFloat64)
+          .to(rows.scalar_type())
+          .to(rows.device());
+  AT_DISPATCH_FLOATING_TYPES(target.scalar_type(), "add_weighted_sum", [&] {
+    const WeightedSum<scalar_t> sum{.rows = rows.data_ptr<scalar_t>(),
+                                    .factors = weights.data_ptr<scalar_t>(),
+                                    .count = count,
+                                    .size = target.numel(),
+                                    .target = target.data_ptr<scalar_t>()};
+    launch_for(target, sum, sum.blocks());
+  });
+}
+
+void add_normals(const Stream::Place& from, double deviation, const torch::Tensor& target) {
+  AT_DISPATCH_FLOATING_TYPES(target.scalar_type(), "add_normals", [&] {
+    const AddNormals<scalar_t> kernel{
+        .key = {from.key[0], from.key[1]},
+        .counter = {from.counter[0], from.counter[1], from.counter[2], from.counter[3]},
+        .word = from.word,
+        .pairs = target.numel() / 2,
+        .deviation = deviation,
+        .target = target.data_ptr<scalar_t>()};
+    launch_for(target, kernel, kernel.blocks());
+  });
+}
+
+HeldWeights example_weights(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas) {
+  const ConvSizes sizes{layer.in, layer.out, layer.kernel, layer.padding, inputs.size(2), inputs.size(3)};
+  return AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "example_weights", [&]() -> HeldWeights {
+    // As many rows a thread as the outputs fill: the more there are, the fewer reads of shared memory a
+    // product costs.
+    constexpr std::int64_t kSide = 16;
+    if (sizes.out <= kSide) return hold_weights<scalar_t, 1>(sizes, inputs, deltas);
+    if (sizes.out <= 2 * kSide) return hold_weights<scalar_t, 2>(sizes, inputs, deltas);
+    if (sizes.out <= 4 * kSide) return hold_weights<scalar_t, 4>(sizes, inputs, deltas);
+    return hold_weights<scalar_t, 8>(sizes, inputs, deltas);
+  });
+}
+
+}  // namespace fedarena::cuda

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "fedarena/base/stream.hpp"
+
+#include "harness/gradients/cuda/walk.hpp"
+#include "harness/gradients/kernels/kernels.hpp"
+#include "harness/gradients/rules/norm_tangent.hpp"
+
+/// What the CPU's kernels:: compute, by the kernels of this room: on a GPU's tensors where they lie, queued
+/// on LibTorch's current stream. Tensors are contiguous.
+namespace fedarena::cuda {
+
+/// Whether tensors on that device are this room's: those on a GPU, in builds with CUDA; and the CPU's while a
+/// Walked lives.
+bool takes(torch::Device device);
+inline bool takes(const torch::Tensor& tensor) { return takes(tensor.device()); }
+
+/// Bytes of a GPU's memory. Bug where there is none.
+std::int64_t memory_of(torch::Device device);
+
+/// While it lives, a GPU's kernels and rules work on the CPU's tensors too, walked by the host: for tests.
+/// One at a time.
+class Walked {
+ public:
+  /// Kernels find memory for tensors of so many numbers; beyond, they throw what LibTorch throws when a GPU
+  /// has no more.
+  explicit Walked(Order order, std::int64_t most_numbers = std::numeric_limits<std::int64_t>::max());
+  ~Walked();
+  Walked(const Walked&) = delete;
+  Walked& operator=(const Walked&) = delete;
+};
+
+torch::Tensor average_pool(const torch::Tensor& inputs, std::int64_t size);
+torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t size, std::int64_t height,
+                                   std::int64_t width);
+torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size);
+torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents, std::int64_t size);
+torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size);
+
+kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer,
+                               const torch::Tensor& weight, const torch::Tensor& bias,
+                               const kernels::Tail& tail);
+kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
+                                          const kernels::Normalised& forward, const GroupNorm& layer,
+                                          const torch::Tensor& weight, const torch::Tensor& bias,
+                                          const kernels::Tail& tail);
+kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                                        const kernels::MovingNorm& norm);
+torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
+                                          const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                                          const torch::Tensor& moments, const kernels::MovingNorm& norm);
+
+/// float64 [n], where the rows [n, ...] lie.
+torch::Tensor squared_norms(const torch::Tensor& rows);
+void add_weighted_sum(std::span<const double> factors, const torch::Tensor& rows,
+                      const torch::Tensor& target);
+
+/// target[i] += deviation * the i-th normal from that place of a stream on; an even number of them.
+void add_normals(const Stream::Place& from, double deviation, const torch::Tensor& target);
+
+/// Each example's own gradient in a convolution's weight and bias.
+struct HeldWeights {
+  torch::Tensor gradients;  ///< [n, out, in * kernel * kernel + 1], the bias last
+  torch::Tensor squared;    ///< their squared norms, float64 [n]
+};
+/// From inputs [n, in, h, w] and deltas [n, out, h', w'].
+HeldWeights example_weights(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas);
+
+}  // namespace fedarena::cuda

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "harness/gradients/cuda/blocks.hpp"
+
+namespace fedarena::cuda {
+
+/// The order in which blocks, and the threads of a phase, come. A kernel that is right has the same bits in
+/// each.
+enum class Order { kForward, kBackward };
+
+/// A block whose threads the host runs one after the other, phase by phase.
+template <typename Kernel>
+class WalkedBlock {
+ public:
+  using Shared = typename Kernel::Shared;
+  using Own = typename Kernel::Own;
+
+  explicit WalkedBlock(Order order)
+      : order_(order), shared_(std::make_unique<Shared>()), own_(Kernel::kThreads) {}
+
+  /// A GPU clears nothing: what a block has not written reads as NaN, or as a huge number.
+  void begin(std::int64_t index) {
+    index_ = index;
+    constexpr int kGarbage = 0xFF;
+    if constexpr (!std::is_empty_v<Shared>) std::memset(shared_.get(), kGarbage, sizeof(Shared));
+    if constexpr (!std::is_empty_v<Own>) std::memset(own_.data(), kGarbage, own_.size() * sizeof(Own));
+  }
+
+  std::int64_t index() const { return index_; }
+  Shared& shared() { return *shared_; }
+  template <typename Phase>
+  void threads(const Phase& phase) {
+    for (int i = 0; i < Kernel::kThreads; ++i) {
+      const int thread = order_ == Order::kForward ? i : Kernel::kThreads - 1 - i;
+      phase(thread, own_[static_cast<std::size_t>(thread)]);
+    }
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<Shared> && std::is_trivially_copyable_v<Own>);
+
+  Order order_;
+  std::int64_t index_ = 0;
+  std::unique_ptr<Shared> shared_;
+  std::vector<Own> own_;
+};
+
+/// Runs so many blocks on the host, on this thread.
+template <typename Kernel>
+void walk(const Kernel& kernel, std::int64_t blocks, Order order) {
+  WalkedBlock<Kernel> block(order);
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    block.begin(order == Order::kForward ? i : blocks - 1 - i);
+    kernel(block);
+  }
+}
+
+}  // namespace fedarena::cuda

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/stream.hpp"
+
+#include "harness/gradients/cuda/example_weights.hpp"
+#include "harness/gradients/cuda/norm_tangents.hpp"
+#include "harness/gradients/cuda/normals.hpp"
+#include "harness/gradients/cuda/norms.hpp"
+#include "harness/gradients/cuda/pools.hpp"
+#include "harness/gradients/cuda/rows.hpp"
+
+/// Every kernel on given numbers, on arrays of the host or of a GPU (`Arrays`: HostArrays or GpuArrays).
+/// Results are filled with NaN before, so that a place that is not written is seen.
+namespace fedarena::cuda {
+
+template <typename T>
+using Numbers = std::vector<T>;
+
+template <typename T>
+Numbers<T> random_numbers(std::uint64_t seed, std::int64_t count) {
+  Numbers<T> numbers(static_cast<std::size_t>(count));
+  Stream({.seed = seed}).fill_normal(numbers);
+  return numbers;
+}
+
+template <typename T>
+Numbers<T> unwritten(std::int64_t count) {
+  return Numbers<T>(static_cast<std::size_t>(count), std::numeric_limits<T>::quiet_NaN());
+}
+
+template <typename T, typename Arrays>
+Numbers<double> squared_norms(Arrays& arrays, const Numbers<T>& rows, std::int64_t count) {
+  double* squared = arrays.put(unwritten<double>(count));
+  const std::int64_t size = count == 0 ? 0 : static_cast<std::int64_t>(rows.size()) / count;
+  arrays.run(SquaredNorms<T>{.rows = arrays.put(rows), .size = size, .squared = squared}, count);
+  return arrays.take(squared, static_cast<std::size_t>(count));
+}
+
+template <typename T, typename Arrays>
+Numbers<T> weighted_sum(Arrays& arrays, const Numbers<T>& rows, const Numbers<T>& factors,
+                        const Numbers<T>& target) {
+  T* sum = arrays.put(target);
+  const WeightedSum<T> kernel{.rows = arrays.put(rows),
+                              .factors = arrays.put(factors),
+                              .count = static_cast<std::int64_t>(factors.size()),
+                              .size = static_cast<std::int64_t>(target.size()),
+                              .target = sum};
+  arrays.run(kernel, kernel.blocks());
+  return arrays.take(sum, target.size());
+}
+
+template <typename T, typename Arrays>
+Numbers<T> pool(Arrays& arrays, Pooling what, const Windows& windows, std::int64_t planes,
+                const Numbers<T>& inputs, const Numbers<T>& from) {
+  Pool<T> kernel{what, windows, planes, arrays.put(inputs), arrays.put(from), nullptr};
+  const std::int64_t count = planes * kernel.results();
+  T* to = arrays.put(unwritten<T>(count));
+  kernel.to = to;
+  arrays.run(kernel, kernel.blocks());
+  return arrays.take(to, static_cast<std::size_t>(count));
+}
+
+template <typename T, typename Arrays>
+Numbers<T> add_normals(Arrays& arrays, Stream& stream, double deviation, const Numbers<T>& target) {
+  T* sum = arrays.put(target);
+  const auto pairs = static_cast<std::int64_t>(target.size() / 2);
+  const Stream::Place at = stream.skip_pairs(static_cast<std::uint64_t>(pairs));
+  const AddNormals<T> kernel{.key = {at.key[0], at.key[1]},
+                             .counter = {at.counter[0], at.counter[1], at.counter[2], at.counter[3]},
+                             .word = at.word,
+                             .pairs = pairs,
+                             .deviation = deviation,
+                             .target = sum};
+  arrays.run(kernel, kernel.blocks());
+  return arrays.take(sum, target.size());
+}
+
+/// A normalisation of so many examples, its parameters, and gradients in the tail's outputs.
+template <typename T>
+struct NormCase {
+  NormSizes sizes;
+  std::int64_t examples;
+  Numbers<T> inputs, weight, bias, deltas;
+
+  NormCase(const NormSizes& shape, std::int64_t count, std::uint64_t seed)
+      : sizes(shape),
+        examples(count),
+        inputs(random_numbers<T>(seed, blocks() * sizes.group())),
+        weight(random_numbers<T>(seed + 1, sizes.groups * sizes.channels)),
+        bias(random_numbers<T>(seed + 2, sizes.groups * sizes.channels)),
+        deltas(random_numbers<T>(seed + 3, blocks() * sizes.channels * sizes.pooled_plane())) {}
+
+  std::int64_t blocks() const { return examples * sizes.groups; }
+};
+
+template <typename T>
+struct NormResults {
+  Numbers<T> outputs, mean, inverse, inputs, weight_rows, bias_rows;
+};
+
+/// Forward and backward.
+template <typename T, typename Arrays>
+NormResults<T> normalise(Arrays& arrays, const NormCase<T>& at) {
+  const std::int64_t blocks = at.blocks(), rows = blocks * at.sizes.channels;
+  const T *inputs = arrays.put(at.inputs), *weight = arrays.put(at.weight), *bias = arrays.put(at.bias);
+  T *outputs = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.deltas.size()))),
+    *mean = arrays.put(unwritten<T>(blocks)), *inverse = arrays.put(unwritten<T>(blocks));
+  arrays.run(NormForward<T>{at.sizes, inputs, weight, bias, outputs, mean, inverse}, blocks);
+  T *gradients = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.inputs.size()))),
+    *weight_rows = arrays.put(unwritten<T>(rows)), *bias_rows = arrays.put(unwritten<T>(rows));
+  arrays.run(NormBackward<T>{at.sizes, inputs, arrays.put(at.deltas), weight, bias, mean, inverse, gradients,
+                             weight_rows, bias_rows},
+             blocks);
+  const auto groups = static_cast<std::size_t>(blocks), each = static_cast<std::size_t>(rows);
+  return {arrays.take(outputs, at.deltas.size()), arrays.take(mean, groups),
+          arrays.take(inverse, groups),           arrays.take(gradients, at.inputs.size()),
+          arrays.take(weight_rows, each),         arrays.take(bias_rows, each)};
+}
+
+template <typename T>
+struct TangentResults {
+  Numbers<T> outputs, inputs;
+};
+
+/// The derivatives of outputs and of gradients in the inputs where everything moves as `by` says.
+template <typename T, typename Arrays>
+TangentResults<T> move(Arrays& arrays, const NormCase<T>& at, const NormCase<T>& by) {
+  const MovingScales<T> scales{arrays.put(at.weight), arrays.put(at.bias), arrays.put(by.weight),
+                               arrays.put(by.bias)};
+  const T *inputs = arrays.put(at.inputs), *input_tangents = arrays.put(by.inputs);
+  T *outputs = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.deltas.size()))),
+    *moments = arrays.put(unwritten<T>(at.blocks() * kMoments)),
+    *gradients = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.inputs.size())));
+  arrays.run(NormTangentForward<T>{at.sizes, scales, inputs, input_tangents, outputs, moments}, at.blocks());
+  arrays.run(NormTangentBackward<T>{at.sizes, scales, inputs, input_tangents, arrays.put(at.deltas),
+                                    arrays.put(by.deltas), moments, gradients},
+             at.blocks());
+  return {arrays.take(outputs, at.deltas.size()), arrays.take(gradients, at.inputs.size())};
+}
+
+template <typename T>
+struct WeightResults {
+  Numbers<T> gradients;
+  Numbers<double> squared;  ///< an example's tiles one after the other
+};
+
+template <int Rows, typename T, typename Arrays>
+WeightResults<T> example_weights(Arrays& arrays, const ConvSizes& sizes, const Numbers<T>& inputs,
+                                 const Numbers<T>& deltas) {
+  ExampleWeights<T, Rows> kernel{sizes, arrays.put(inputs), arrays.put(deltas), nullptr, nullptr};
+  const std::int64_t examples =
+      static_cast<std::int64_t>(inputs.size()) / (sizes.in * sizes.height * sizes.width);
+  const std::int64_t count = examples * sizes.out * sizes.columns();
+  T* gradients = arrays.put(unwritten<T>(count));
+  double* squared = arrays.put(unwritten<double>(examples * kernel.tiles()));
+  kernel.gradients = gradients;
+  kernel.squared = squared;
+  arrays.run(kernel, examples * kernel.tiles());
+  return {arrays.take(gradients, static_cast<std::size_t>(count)),
+          arrays.take(squared, static_cast<std::size_t>(examples * kernel.tiles()))};
+}
+
+/// Shapes with all that can go wrong at an edge: one number, odd sizes, planes that windows do not fill, more
+/// channels than a block has teams, groups of one channel and of all.
+inline std::vector<std::pair<NormSizes, std::int64_t>> norm_shapes() {
+  constexpr double kEpsilon = 1e-5;
+  std::vector<std::pair<NormSizes, std::int64_t>> shapes;
+  for (const bool relu : {false, true}) {
+    shapes.push_back({{2, 3, {1, 35, 1}, relu, kEpsilon}, 2});
+    shapes.push_back({{1, 1, {2, 2, 2}, relu, kEpsilon}, 1});
+    shapes.push_back({{4, 1, {32, 32, 2}, relu, kEpsilon}, 2});
+    shapes.push_back({{1, 19, {5, 7, 2}, relu, kEpsilon}, 3});
+    shapes.push_back({{2, 9, {7, 10, 3}, relu, kEpsilon}, 1});
+    shapes.push_back({{3, 2, {1, 300, 1}, relu, kEpsilon}, 0});
+  }
+  return shapes;
+}
+
+inline std::string describe(const NormSizes& sizes) {
+  return fmt::format("{} groups of {} channels of {}x{}, pooled by {}, relu {}", sizes.groups, sizes.channels,
+                     sizes.windows.height, sizes.windows.width, sizes.windows.size, sizes.relu);
+}
+
+/// Convolutions, and how many examples.
+inline std::vector<std::pair<ConvSizes, std::int64_t>> conv_shapes() {
+  return {{{1, 1, 1, 0, 1, 1}, 1},   {{3, 17, 3, 1, 5, 7}, 2}, {{2, 6, 5, 0, 9, 6}, 3},
+          {{16, 33, 3, 1, 4, 4}, 1}, {{1, 20, 5, 2, 8, 3}, 2}, {{4, 5, 3, 3, 3, 3}, 1},
+          {{2, 130, 1, 0, 6, 3}, 1}, {{1, 3, 3, 1, 8, 8}, 0}};
+}
+
+}  // namespace fedarena::cuda

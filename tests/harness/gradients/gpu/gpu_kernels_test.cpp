@@ -1,0 +1,136 @@
+// On a GPU: every kernel has the bits of its walk on the host, which the tests of any machine compare with
+// definitions. Not among ctest's tests; scripts/gpu-check runs it, alone and under compute-sanitizer.
+#include <cstdio>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "tests/harness/gradients/cuda/gpu_arrays.hpp"
+#include "tests/harness/gradients/cuda/host_arrays.hpp"
+#include "tests/harness/gradients/cuda/kernel_cases.hpp"
+
+namespace fedarena::cuda {
+namespace {
+
+// What is not a number has whatever payload.
+template <typename T>
+std::int64_t bits_that_differ(const Numbers<T>& left, const Numbers<T>& right) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const bool both_nan = std::isnan(left[i]) && std::isnan(right[i]);
+    count += !both_nan && std::memcmp(&left[i], &right[i], sizeof(T)) != 0;
+  }
+  return count;
+}
+
+// `run` gives numbers, from arrays of the host or of the GPU.
+template <typename Run>
+void expect_bits_of_the_walk(const Run& run, const std::string& what) {
+  HostArrays host;
+  GpuArrays gpu;
+  const auto expected = run(host), actual = run(gpu);
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  EXPECT_EQ(bits_that_differ(actual, expected), 0) << what << ", of " << actual.size() << " numbers";
+}
+
+template <typename T>
+class OnTheGpu : public ::testing::Test {};
+using FloatingTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(OnTheGpu, FloatingTypes);
+
+TYPED_TEST(OnTheGpu, RowsHaveTheBitsOfTheWalk) {
+  using T = TypeParam;
+  for (const std::int64_t size : {1, 31, 256, 257, 70'000}) {
+    const Numbers<T> rows = random_numbers<T>(1, 7 * size), target = random_numbers<T>(2, size);
+    const std::string what = fmt::format("rows of {}", size);
+    expect_bits_of_the_walk([&](auto& arrays) { return squared_norms(arrays, rows, 7); }, what);
+    expect_bits_of_the_walk(
+        [&](auto& arrays) {
+          return weighted_sum(arrays, rows, {T(1), T(0), T(0.25), T(1e-20), T(1), T(3), T(-1)}, target);
+        },
+        what);
+  }
+}
+
+TYPED_TEST(OnTheGpu, NormalsHaveTheBitsOfTheWalk) {
+  for (const int drawn : {0, 1, 3}) {
+    for (const std::int64_t count : {0, 2, 514, 300'000}) {
+      expect_bits_of_the_walk(
+          [&](auto& arrays) {
+            Stream stream({.seed = 3, .index = 1});
+            for (int i = 0; i < drawn; ++i) (void)stream();
+            return add_normals(arrays, stream, 0.7, random_numbers<TypeParam>(4, count));
+          },
+          fmt::format("{} normals", count));
+    }
+  }
+}
+
+TYPED_TEST(OnTheGpu, PoolingHasTheBitsOfTheWalk) {
+  using T = TypeParam;
+  for (const Windows& windows : std::vector<Windows>{{32, 32, 2}, {5, 7, 2}, {9, 10, 3}, {2, 3, 4}}) {
+    for (const Pooling what : {Pooling::kAverage, Pooling::kAverageAdjoint, Pooling::kMax,
+                               Pooling::kMaxTangent, Pooling::kMaxAdjoint}) {
+      const Numbers<T> inputs = random_numbers<T>(5, 9 * windows.plane()),
+                       from = random_numbers<T>(6, 9 * windows.plane());
+      expect_bits_of_the_walk([&](auto& arrays) { return pool(arrays, what, windows, 9, inputs, from); },
+                              fmt::format("{} of {}x{} by {}", static_cast<int>(what), windows.height,
+                                          windows.width, windows.size));
+    }
+  }
+}
+
+TYPED_TEST(OnTheGpu, NormalisationHasTheBitsOfTheWalk) {
+  using T = TypeParam;
+  for (const auto& [sizes, examples] : norm_shapes()) {
+    const NormCase<T> at(sizes, examples, 11), by(sizes, examples, 12);
+    const auto part = [&](auto which) {
+      expect_bits_of_the_walk([&](auto& arrays) { return normalise(arrays, at).*which; }, describe(at.sizes));
+    };
+    part(&NormResults<T>::outputs);
+    part(&NormResults<T>::mean);
+    part(&NormResults<T>::inverse);
+    part(&NormResults<T>::inputs);
+    part(&NormResults<T>::weight_rows);
+    part(&NormResults<T>::bias_rows);
+    expect_bits_of_the_walk([&](auto& arrays) { return move(arrays, at, by).outputs; }, describe(at.sizes));
+    expect_bits_of_the_walk([&](auto& arrays) { return move(arrays, at, by).inputs; }, describe(at.sizes));
+  }
+}
+
+template <typename T, int Rows>
+void expect_weights_of_the_walk(ConvSizes sizes, std::int64_t examples) {
+  const Numbers<T> inputs = random_numbers<T>(71, examples * sizes.in * sizes.height * sizes.width),
+                   deltas = random_numbers<T>(72, examples * sizes.out * sizes.positions());
+  const std::string what = fmt::format("{} to {} channels, {} rows a thread", sizes.in, sizes.out, Rows);
+  expect_bits_of_the_walk(
+      [&](auto& arrays) { return example_weights<Rows>(arrays, sizes, inputs, deltas).gradients; }, what);
+  expect_bits_of_the_walk(
+      [&](auto& arrays) { return example_weights<Rows>(arrays, sizes, inputs, deltas).squared; }, what);
+}
+
+TYPED_TEST(OnTheGpu, WeightsOfExamplesHaveTheBitsOfTheWalk) {
+  std::vector<std::pair<ConvSizes, std::int64_t>> shapes = conv_shapes();
+  shapes.push_back({{128, 128, 3, 1, 8, 8}, 2});  // those of the ConvNet
+  shapes.push_back({{3, 128, 3, 1, 32, 32}, 2});
+  for (const auto& [sizes, examples] : shapes) {
+    expect_weights_of_the_walk<TypeParam, 1>(sizes, examples);
+    expect_weights_of_the_walk<TypeParam, 2>(sizes, examples);
+    expect_weights_of_the_walk<TypeParam, 4>(sizes, examples);
+    expect_weights_of_the_walk<TypeParam, 8>(sizes, examples);
+  }
+}
+
+}  // namespace
+}  // namespace fedarena::cuda
+
+int main(int argc, char** argv) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+    std::fputs("There is no GPU here: these tests compare what a GPU computes with the host's walk.\n",
+               stderr);
+    return 2;
+  }
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,64 @@
+// What `experiment.device` means here: on a machine with a GPU these tests say other things than on one
+// without.
+#include "harness/runner/plan/device.hpp"
+
+#include <cstdlib>
+
+#include <ATen/Context.h>
+#include <gmock/gmock.h>
+#include <torch/cuda.h>
+
+#include "harness/runner/record/gpu.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena {
+namespace {
+
+using test::message_of;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class OnTheGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "LibTorch sees no GPU";
+  }
+};
+
+TEST(Device, IsTheCpuWhereTheCpuIsAskedFor) { EXPECT_EQ(device_of("cpu"), torch::Device(torch::kCPU)); }
+
+TEST(Device, IsTheCpuWhereAutoFindsNoGpu) {
+  if (torch::cuda::is_available()) GTEST_SKIP() << "LibTorch sees a GPU";
+  EXPECT_EQ(device_of("auto").str(), "cpu");
+  for (const char* device : {"cuda", "cuda:0", "cuda:7"}) {
+    EXPECT_THAT(message_of([&] { device_of(device); }),
+                StartsWith(std::string("the device \"") + device +
+                           "\" is asked for, but LibTorch sees no GPU\n  Use --device cpu"));
+  }
+}
+
+TEST_F(OnTheGpu, HasItsNumber) {
+  for (const char* device : {"auto", "cuda", "cuda:0"}) EXPECT_EQ(device_of(device).str(), "cuda:0");
+}
+
+TEST_F(OnTheGpu, BeyondTheLastIsRefused) {
+  const std::string beyond = "cuda:" + std::to_string(torch::cuda::device_count());
+  EXPECT_THAT(
+      message_of([&] { device_of(beyond); }),
+      testing::AllOf(HasSubstr("but LibTorch sees " + std::to_string(torch::cuda::device_count()) + " GPU"),
+                     HasSubstr("allowed: cuda:0")));
+}
+
+TEST_F(OnTheGpu, RepeatsItself) {
+  device_of("cuda");
+  EXPECT_NE(std::getenv("CUBLAS_WORKSPACE_CONFIG"), nullptr);
+  const Gpu gpu = observe_gpu(0);
+  EXPECT_FALSE(gpu.name.empty());
+  EXPECT_GT(gpu.memory, std::int64_t{1} << 28);
+  EXPECT_TRUE(gpu.deterministic);
+  EXPECT_FALSE(gpu.tf32);
+  EXPECT_FALSE(at::globalContext().benchmarkCuDNN());
+}
+
+}  // namespace
+}  // namespace fedarena
