@@ -145,6 +145,11 @@ Batch Batch::select(const torch::Tensor& positions) const {
           targets.index_select(0, positions.to(targets.device()))};
 }
 
+Batch Batch::to(const torch::TensorOptions& options) const {
+  return {inputs.to(options),
+          targets.is_floating_point() ? targets.to(options) : targets.to(options.device())};
+}
+
 Model::Model(Architecture architecture, torch::TensorOptions options)
     : architecture_(std::move(architecture)), options_(std::move(options)) {
   Tracer tracer(architecture_.input_shape);

@@ -65,11 +65,6 @@ Batch half_of(const Batch& set, std::int64_t first) {
   return set.select(torch::arange(first, set.size(), 2, torch::kInt64));
 }
 
-// What was kept, on the model's device: states come back on the CPU.
-Batch kept(const Message& state, const Model& model) {
-  return {state[kImages].to(model.options()), state[kLabels].to(model.options().device())};
-}
-
 void keep(Message& state, const Batch& set) {
   state.put(kImages, set.inputs);
   state.put(kLabels, set.targets);
@@ -104,7 +99,7 @@ class FedGm final : public Algorithm {
     if (!in_halves()) return encode_set(config_, client, condensed_set(config_, client));
     Batch half;
     if (client.state.contains(kImages.name)) {
-      half = kept(client.state, client.model);
+      half = Batch{client.state[kImages], client.state[kLabels]}.to(client.model.options());
     } else {  // the first round, or the first of this client
       const Batch set = condensed_set(config_, client);
       half = half_of(set, client.round == 1 ? 0 : 1);
@@ -121,7 +116,8 @@ class FedGm final : public Algorithm {
     std::vector<Batch> sets = decode_sets(uplink, server.model.options());
     if (sets.empty()) return;
     if (in_halves() && server.round == 2 && server.state.contains(kImages.name))
-      sets.insert(sets.begin(), kept(server.state, server.model));
+      sets.insert(sets.begin(),
+                  Batch{server.state[kImages], server.state[kLabels]}.to(server.model.options()));
     const Batch all = union_of(sets);
     if (in_halves()) keep(server.state, all);
     if (server.rounds == 2) server.params = server.state[kInitial];

@@ -22,10 +22,8 @@ bool has(const Client& client, const SetKeys& keys) { return client.state.contai
 
 bool has_or_needs_none(const Client& client) { return client.oracle.size() == 0 || has(client, kSupport); }
 
-// On the model's device: states come back on the CPU.
 Batch set_of(const Client& client, const SetKeys& keys) {
-  const torch::TensorOptions& options = client.model.options();
-  return {client.state[keys.images].to(options), client.state[keys.labels].to(options.device())};
+  return Batch{client.state[keys.images], client.state[keys.labels]}.to(client.model.options());
 }
 
 }  // namespace

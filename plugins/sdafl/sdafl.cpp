@@ -32,8 +32,7 @@ constexpr Key<std::int64_t> kClient{"client"};  // whose a message is
 constexpr Key<torch::Tensor> kMakers{"makers"};  // numbers of the clients, int64 [n]
 constexpr Key<torch::Tensor> kSure{"sure"};      // 0 or 1, int64 [n]
 
-// The images that clients uploaded so far (kImages of their messages), with labels; in the server's state, on
-// the CPU as states that are read back.
+// The images that clients uploaded so far (kImages of their messages), with labels: a state, on the CPU.
 class Pool {
  public:
   explicit Pool(Message& state) : state_(state) {}
@@ -83,10 +82,6 @@ class Pool {
  private:
   Message& state_;
 };
-
-Batch on_device(const Model& model, const Batch& batch) {
-  return {batch.inputs.to(model.options()), batch.targets.to(model.options().device())};
-}
 
 struct Config : ModelAveraging, SetTraining, Generators {
   Config() {
@@ -172,7 +167,7 @@ class SdaFl final : public Algorithm {
   // A share of each gradient is that of a batch of the pool, passed through in an order of this client's.
   Correction on_pool(Client& client, const Message& downlink) const {
     if (!downlink.contains(kImages.name) || config_.pool_share == 0) return {};
-    const Batch pool = on_device(client.model, {downlink[kImages], downlink[kLabels]});
+    const Batch pool = Batch{downlink[kImages], downlink[kLabels]}.to(client.model.options());
     const std::int64_t count = pool.size();
     const std::int64_t batch = config_.batch_size > 0 ? std::min(config_.batch_size, count) : count;
     return [=, this, &client, order = torch::Tensor(), first = count,
@@ -191,7 +186,7 @@ class SdaFl final : public Algorithm {
   void train_on(Server& server, const Batch& labelled) const {
     server.observed.add("labelled", static_cast<double>(labelled.inputs.defined() ? labelled.size() : 0));
     if (!labelled.inputs.defined()) return;
-    const Batch pool = on_device(server.model, labelled);
+    const Batch pool = labelled.to(server.model.options());
     const double rate = config_.rate_in(server.round, server.rounds);
     const Params start = server.params;
     SetDescent descent(config_.server_batch_size, server.compute, pool, server.streams(Purpose::kSynthetic));

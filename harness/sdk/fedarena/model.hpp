@@ -22,6 +22,9 @@ struct FEDARENA_API Batch {
   std::int64_t size() const { return inputs.size(0); }
   /// The examples at those positions (int64 [k], on any device).
   Batch select(const torch::Tensor& positions) const;
+  /// The same in the floating type and on the device of `options`, such as a model's: messages and states may
+  /// come back on the CPU. Labels keep their type.
+  Batch to(const torch::TensorOptions& options) const;
 };
 
 /// The inputs of an embedding as int64 indices, in their shape. Error when one is not an index of its table.

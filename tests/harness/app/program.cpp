@@ -56,8 +56,8 @@ Ends open_terminal(unsigned short columns) {
   return {mine, theirs};
 }
 
-// Nothing of the caller's settings may change what a test sees, except how to find libraries, and which of its kernels
-// OpenBLAS takes: another choice has other bits than the runs within this process.
+// Nothing of the caller's settings may change what a test sees, except how to find libraries, and which of
+// its kernels OpenBLAS takes: another choice has other bits than the runs within this process.
 std::vector<std::string> environment_of(const Scratch& scratch, const Start& start) {
   std::map<std::string, std::string> variables{{"HOME", scratch.path().string()}, {"TERM", "xterm"}};
   for (const char* kept : {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TMPDIR", "CUDA_VISIBLE_DEVICES",

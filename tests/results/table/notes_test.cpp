@@ -112,7 +112,7 @@ TEST(DeviceNotes, NameRowsWhoseSeedsWereTrainedOnDifferentDevices) {
   EXPECT_THAT(notes_of({gpu, other, trained(4, "{}")}), IsEmpty());
   EXPECT_THAT(
       notes_of({cpu, gpu, other}),
-      ElementsAre("fedavg: its seeds were trained on different devices: seed 1 (cpu); seeds 2, 3 (H100)"));
+      ElementsAre("fedavg: its seeds were trained on different devices: seeds 2, 3 (H100); seed 1 (cpu)"));
 }
 
 TEST(ClientNotes, NameRowsThatCouldNotTestAllClients) {
