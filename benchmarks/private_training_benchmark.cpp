@@ -1,5 +1,6 @@
 // Clipped per-example gradients against plain mean gradients of the same engine: the ConvNet on batches of
-// 256, taking turns in one run.
+// 256, taking turns in one run. FEDARENA_BENCHMARK_DEVICE=cuda: on a GPU.
+#include <cstdlib>
 
 #include <benchmark/benchmark.h>
 
@@ -8,6 +9,7 @@
 #include "benchmarks/speed.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/zoo.hpp"
+#include "harness/runner/plan/device.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -16,14 +18,20 @@ constexpr int kTurns = 10;
 constexpr std::int64_t kBatch = 256;
 constexpr double kClipNorm = 1;
 
+torch::TensorOptions options() {
+  const char* device = std::getenv("FEDARENA_BENCHMARK_DEVICE");
+  return torch::TensorOptions(torch::kFloat32).device(device_of(device == nullptr ? "cpu" : device));
+}
+
 // A model of the zoo with random examples and a gradient engine of so many workers.
 struct Side {
   Side(const std::string& name, const Settings& settings, std::vector<std::int64_t> shape, int workers)
-      : model(build_model(name, settings, {.shape = std::move(shape), .outputs = 10}), torch::kFloat32),
+      : model(build_model(name, settings, {.shape = std::move(shape), .outputs = 10}), options()),
         pool(workers, use_one_torch_thread),
         engine(model, pool),
-        batch{normal(stream, model.input_shape(kBatch)).to(model.options()),
-              uniform(stream, {kBatch}, 0, 10).to(torch::kInt64)},
+        batch(Batch{normal(stream, model.input_shape(kBatch)),
+                    uniform(stream, {kBatch}, 0, 10).to(torch::kInt64)}
+                  .to(model.options())),
         at(model.initial(stream)) {}
 
   BatchSource source() const {
@@ -31,9 +39,13 @@ struct Side {
       return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
     };
   }
-  void plain_turn() const { benchmark::DoNotOptimize(engine.mean_gradient(at, kBatch, source())); }
+  void plain_turn() const {
+    benchmark::DoNotOptimize(engine.mean_gradient(at, kBatch, source()));
+    wait_for(model.options().device());
+  }
   void private_turn() const {
     benchmark::DoNotOptimize(engine.clipped_gradient_sum(at, kClipNorm, kBatch, source()));
+    wait_for(model.options().device());
   }
 
   Stream stream{{.seed = 1}};

@@ -15,7 +15,9 @@
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/device.hpp"
+#include "harness/runner/record/arithmetic.hpp"
 #include "harness/runner/record/environment.hpp"
+#include "harness/runner/record/gpu.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "harness/wire/parts.hpp"
 
@@ -29,13 +31,32 @@ void check_same_here(const std::string& what, const std::string& on_rank_0, cons
                         .remedy = "Give all hosts the same files, in a folder that they share for instance"});
 }
 
+// With the name of a GPU.
+std::string device_text(const std::string& setting) {
+  const torch::Device device = device_of(setting);
+  return device.is_cuda() ? fmt::format("{}, {}", device.str(), observe_gpu(device.index()).name)
+                          : device.str();
+}
+
 // Sums on two kinds of device round differently.
 void check_same_device(const std::string& on_rank_0, const std::string& setting, const std::string& host) {
-  const std::string here = device_of(setting).str();
+  const std::string here = device_text(setting);
   if (on_rank_0 == here) return;
   throw Error(Complaint{
       .found = fmt::format("the device \"{}\" is {} on {}, but {} on rank 0", setting, here, host, on_rank_0),
       .remedy = "Name one that all hosts have: --device cpu, for instance"});
+}
+
+// Clients go to whoever is through with others: where ranks round differently, no run could be repeated.
+void check_same_arithmetic(const std::string& on_rank_0, const std::string& host) {
+  const std::string here = arithmetic();
+  if (on_rank_0 == here) return;
+  throw Error(Complaint{
+      .found = fmt::format("{} computes by other kernels than rank 0, so its sums round differently: {} "
+                           "there, {} on rank 0",
+                           host, here, on_rank_0),
+      .remedy = "Give all ranks kernels that their processors share, for instance by mpirun -x "
+                "OPENBLAS_CORETYPE=Haswell -x ATEN_CPU_CAPABILITY=avx2 (docs/cluster.md)"});
 }
 
 // A cell of rank 0's, made again from its description.
@@ -48,6 +69,7 @@ class ServedCell {
     const PlannedCell cell = plan_cells(points_).front();
     const Experiment& experiment = points_.front().experiment;
     check_same_device(parts.text(), experiment.device, here);
+    check_same_arithmetic(parts.text(), here);
     if (request.hands_on) inputs.hand_on();
     inputs.take(experiment, request.from_host);
     check_same_here("examples", parts.text(), inputs.data_hash(experiment), here);
@@ -76,7 +98,8 @@ std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs) {
   const Experiment experiment = cell.experiment();
   Bytes bytes;
   put_text(bytes, to_toml(experiment));
-  put_text(bytes, device_of(experiment.device).str());
+  put_text(bytes, device_text(experiment.device));
+  put_text(bytes, arithmetic());
   put_text(bytes, inputs.data_hash(experiment));
   put_text(bytes, inputs.dealt(experiment, cell.seed)->card.statistics.index_hash);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

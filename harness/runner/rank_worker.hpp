@@ -10,8 +10,8 @@
 
 namespace fedarena {
 
-/// What another rank needs to make a cell ready: its experiment, and what its device, data and partition must
-/// be.
+/// What another rank needs to make a cell ready: its experiment, and what its device, arithmetic, data and
+/// partition must be.
 std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs);
 
 /// What fedarena does on every rank but the first: works in the cells that rank 0 runs, and writes nothing.

@@ -21,8 +21,9 @@ namespace fedarena::results {
 namespace {
 
 // A program's digest tells builds of one commit apart.
-constexpr std::array<const char*, 9> kFields = {
-    "fedarena", "commit", "program_sha256", "compiler", "libtorch", "sdk_abi", "blas", "processor", "device"};
+constexpr std::array<const char*, 10> kFields = {"fedarena",   "commit",  "program_sha256", "compiler",
+                                                 "libtorch",   "sdk_abi", "blas",           "processor",
+                                                 "arithmetic", "device"};
 
 // Of a run on a GPU alone.
 constexpr std::array<const char*, 5> kGpuFields = {"gpu", "cuda", "cudnn", "tf32", "deterministic"};

@@ -24,8 +24,9 @@ find_library(LibTorch_C10_LIBRARY c10 HINTS ${_hints} PATH_SUFFIXES lib)
 # Optional: the library that also brings the CUDA parts, and the CUDA parts themselves.
 find_library(LibTorch_ALL_LIBRARY torch HINTS ${_hints} PATH_SUFFIXES lib)
 find_library(LibTorch_CUDA_LIBRARY torch_cuda HINTS ${_hints} PATH_SUFFIXES lib)
+find_library(LibTorch_C10_CUDA_LIBRARY c10_cuda HINTS ${_hints} PATH_SUFFIXES lib)
 mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY LibTorch_ALL_LIBRARY
-                 LibTorch_CUDA_LIBRARY)
+                 LibTorch_CUDA_LIBRARY LibTorch_C10_CUDA_LIBRARY)
 
 set(_api "${LibTorch_INCLUDE_DIR}/torch/csrc/api/include")
 set(LibTorch_VERSION "")
@@ -68,8 +69,9 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
     INTERFACE_INCLUDE_DIRECTORIES "${_include};${_include}/torch/csrc/api/include"
     INTERFACE_LINK_LIBRARIES "${LibTorch_CPU_LIBRARY};${LibTorch_C10_LIBRARY}")
   if(LibTorch_CUDA)
-    # Nothing of ours refers to the CUDA parts, they register themselves when they are loaded: keep them linked.
+    # The CUDA parts register themselves when they are loaded: keep them linked. Our kernels ask for streams by name.
     set_property(TARGET LibTorch::LibTorch APPEND PROPERTY INTERFACE_LINK_OPTIONS
       "LINKER:--push-state,--no-as-needed" "${LibTorch_ALL_LIBRARY}" "LINKER:--pop-state")
+    set_property(TARGET LibTorch::LibTorch APPEND PROPERTY INTERFACE_LINK_LIBRARIES "${LibTorch_C10_CUDA_LIBRARY}")
   endif()
 endif()

@@ -2,6 +2,7 @@
 // Compiled without contraction to fused multiply-adds, so that results have the bits of the walk on the host.
 #include <algorithm>
 #include <cuda_runtime.h>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -56,6 +57,7 @@ void launch_on_gpu(const Kernel& kernel, std::int64_t blocks, void* stream) {
     const auto count = static_cast<unsigned>(std::min(kMostBlocks, blocks - first));
     run<<<count, Kernel::kThreads, 0, static_cast<cudaStream_t>(stream)>>>(kernel, first);
     if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+      if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
       throw std::runtime_error(std::string("the GPU refused to start a kernel: ") +
                                cudaGetErrorString(error));
     }

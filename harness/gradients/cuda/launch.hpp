@@ -7,8 +7,8 @@
 namespace fedarena::cuda {
 
 /// Queues so many blocks on the current GPU's stream (a cudaStream_t) and returns; none is no launch. Throws
-/// std::runtime_error with the CUDA runtime's words when the GPU refuses. Only for the kernels that gpu.cu
-/// lists, and only in builds with CUDA.
+/// std::bad_alloc when the GPU has no memory for it, std::runtime_error with the CUDA runtime's words when it
+/// refuses. Only for the kernels that gpu.cu lists, and only in builds with CUDA.
 template <typename Kernel>
 void launch_on_gpu(const Kernel& kernel, std::int64_t blocks, void* stream);
 

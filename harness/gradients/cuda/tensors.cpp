@@ -1,10 +1,13 @@
 #include "harness/gradients/cuda/tensors.hpp"
 
+#include <new>
 #include <vector>
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <c10/core/DeviceGuard.h>
+
+#include "fedarena/base/error.hpp"
 
 #include "harness/gradients/cuda/example_weights.hpp"
 #include "harness/gradients/cuda/norm_tangents.hpp"
@@ -21,7 +24,11 @@ namespace {
 template <typename Kernel>
 void launch_for(const torch::Tensor& tensor, const Kernel& kernel, std::int64_t blocks) {
   const c10::DeviceGuard guard(tensor.device());
-  launch(kernel, blocks, place_of(tensor));
+  try {
+    launch(kernel, blocks, place_of(tensor));
+  } catch (const std::bad_alloc&) {  // in LibTorch's words, like all else that a GPU lacks memory for
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "a GPU has no memory left to start a kernel");
+  }
 }
 
 template <typename T>
@@ -229,6 +236,9 @@ void add_normals(const Stream::Place& from, double deviation, const torch::Tenso
 
 HeldWeights example_weights(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas) {
   const ConvSizes sizes{layer.in, layer.out, layer.kernel, layer.padding, inputs.size(2), inputs.size(3)};
+  constexpr std::int64_t kMostRows = std::int64_t{1} << 15, kMostNumbers = std::int64_t{1} << 31;
+  FEDARENA_CHECK(sizes.height + layer.padding, <, kMostRows);
+  FEDARENA_CHECK(sizes.in * sizes.height * sizes.width + sizes.width * layer.padding, <, kMostNumbers);
   return AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "example_weights", [&]() -> HeldWeights {
     // As many rows a thread as the outputs fill: the more there are, the fewer reads of shared memory a
     // product costs.

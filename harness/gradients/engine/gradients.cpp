@@ -13,7 +13,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/engine/input_gradient.hpp"
 #include "harness/gradients/engine/outputs.hpp"
 #include "harness/gradients/engine/per_example.hpp"
@@ -21,39 +20,11 @@
 namespace fedarena {
 namespace {
 
-// Numbers that the forward pass of a micro-batch may write. Measured with the ConvNet on 32x32 images (0.56
-// million an example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
-constexpr std::int64_t kActivationsInCache = 5'000'000;
-constexpr std::int64_t kLargestMicroBatch = 256;
-// A GPU wants all the work at once, as far as its memory goes.
-constexpr std::int64_t kLargestGpuMicroBatch = 512;
 // Results kept before they are folded; bounds memory for huge batches.
 constexpr std::int64_t kMicroBatchesPerFold = 64;
 
 // The second pass needs no sums, so that two workers can share a micro-batch that is alone.
 constexpr std::int64_t kPartsOfTheOnlyMicroBatch = 2;
-
-// What fits into an eighth of the GPU's memory: what layers are given, what they pass on in both directions,
-// and each example's own gradient. Of all memory, not of what is free: the same on every run. Where it is too
-// much, micro-batches are halved (in_halves).
-std::int64_t choose_gpu_micro_batch(const Model& model) {
-  const torch::Device device = model.options().device();
-  if (!cuda::takes(device)) return kLargestGpuMicroBatch;  // built without nvcc
-  constexpr std::int64_t kShare = 8;
-  const auto element =
-      static_cast<std::int64_t>(c10::elementSize(c10::typeMetaToScalarType(model.options().dtype())));
-  const std::int64_t example = element * (3 * model.activations() + model.layout()->numel());
-  const std::int64_t fit = std::max<std::int64_t>(1, cuda::memory_of(device) / kShare / example);
-  return std::min<std::int64_t>(kLargestGpuMicroBatch,
-                                static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(fit))));
-}
-
-std::int64_t choose_micro_batch(const Model& model) {
-  if (model.options().device().is_cuda()) return choose_gpu_micro_batch(model);
-  const auto fit =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
-  return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
-}
 
 Batch slice(const Batch& batch, std::int64_t begin, std::int64_t end) {
   return {batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
@@ -87,22 +58,9 @@ std::int64_t balanced_micro_batch(std::int64_t count, std::int64_t largest) {
   return (count + 2 * pairs - 1) / (2 * pairs);
 }
 
-// Does the work of [begin, end): at once, or half by half where a GPU has not enough memory for the whole.
-void in_halves(std::int64_t begin, std::int64_t end,
-               const std::function<void(std::int64_t, std::int64_t)>& work) {
-  try {
-    return work(begin, end);
-  } catch (const c10::OutOfMemoryError&) {
-    if (end - begin < 2) throw;
-  }
-  const std::int64_t middle = begin + (end - begin) / 2;
-  in_halves(begin, middle, work);
-  in_halves(middle, end, work);
-}
-
 // Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
 template <typename Result>
-void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t size,
+void for_each_micro_batch(const WorkPool& pool, const Halving& halving, std::int64_t count, std::int64_t size,
                           const std::function<Result(std::int64_t, std::int64_t)>& compute,
                           const std::function<void(Result&)>& fold) {
   const std::int64_t pieces = (count + size - 1) / size;
@@ -111,7 +69,7 @@ void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t
         static_cast<std::size_t>(std::min(kMicroBatchesPerFold, pieces - first)));
     const auto one = [&](std::size_t index) {
       const std::int64_t begin = (first + static_cast<std::int64_t>(index)) * size;
-      in_halves(begin, std::min(count, begin + size), [&](std::int64_t first, std::int64_t last) {
+      halving.run(begin, std::min(count, begin + size), [&](std::int64_t first, std::int64_t last) {
         results[index].push_back(compute(first, last));
       });
     };
@@ -148,6 +106,7 @@ void add(const std::vector<std::int64_t>& more, std::vector<std::int64_t>& sums)
 GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations)
     : model_(model),
       pool_(pool),
+      halving_(model),
       micro_batch_(choose_micro_batch(model)),
       traced_micro_batches_(
           std::max<std::int64_t>(1, traced_activations / (model.activations() * micro_batch_))) {}
@@ -160,7 +119,7 @@ Params GradientEngine::fold_means(const Params& at, std::int64_t count, const Pa
   };
   std::optional<Params> mean;
   for_each_micro_batch<Term>(
-      pool_, count, balanced_micro_batch(count, micro_batch_),
+      pool_, halving_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         return Term{gradient(begin, end), end - begin};
       },
@@ -229,7 +188,7 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   pool_.for_each(parts.size(), [&](std::size_t index) {
     const Part& part = parts[index];
     const double share = static_cast<double>(part.size) / static_cast<double>(count);
-    in_halves(part.begin, part.end, [&](std::int64_t begin, std::int64_t end) {
+    halving_.run(part.begin, part.end, [&](std::int64_t begin, std::int64_t end) {
       result.narrow(0, begin, end - begin).copy_(compute(part, begin, end) * share);
     });
   });
@@ -245,7 +204,7 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   const Weights weights(model_, at);
   ClippedSum total{.sum = zeros_like(at), .examples = count};
   for_each_micro_batch<ClippedSum>(
-      pool_, count, balanced_micro_batch(count, micro_batch_),
+      pool_, halving_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         return clipped_by_rules(weights, clip_norm, source(begin, end));
       },
@@ -270,7 +229,7 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
   meter_.add({.evaluations = count});
   Score total;
   for_each_micro_batch<Score>(
-      pool_, count, micro_batch_,
+      pool_, halving_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
         const torch::NoGradGuard no_graph;
         const Batch batch = source(begin, end);
@@ -293,7 +252,7 @@ void GradientEngine::for_each_part(std::int64_t count, const PartWork& work) con
   const std::int64_t size = balanced_micro_batch(count, micro_batch_);
   pool_.for_each(static_cast<std::size_t>((count + size - 1) / size), [&](std::size_t index) {
     const std::int64_t begin = static_cast<std::int64_t>(index) * size;
-    in_halves(begin, std::min(count, begin + size), work);
+    halving_.run(begin, std::min(count, begin + size), work);
   });
 }
 
@@ -326,7 +285,7 @@ Compute::OutputGradient GradientEngine::output_gradient(const Params& at, const 
   const Weights weights(model_, at);
   OutputGradient total{zeros_like(at), torch::empty_like(inputs)};
   for_each_micro_batch<OutputGradient>(
-      pool_, count, balanced_micro_batch(count, micro_batch_),
+      pool_, halving_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         OutputGradient part = output_gradient_by_rules(weights, inputs.narrow(0, begin, end - begin),
                                                        slopes.narrow(0, begin, end - begin));

@@ -8,6 +8,7 @@
 #include "fedarena/compute.hpp"
 #include "fedarena/model.hpp"
 
+#include "harness/gradients/engine/micro_batch.hpp"
 #include "harness/gradients/engine/work.hpp"
 
 namespace fedarena {
@@ -100,6 +101,7 @@ class GradientEngine {
 
   const Model& model_;
   const WorkPool& pool_;
+  Halving halving_;
   std::int64_t micro_batch_;
   std::int64_t traced_micro_batches_;  // at least one
   mutable WorkMeter meter_;

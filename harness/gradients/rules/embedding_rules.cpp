@@ -73,7 +73,10 @@ class GhostEmbedding final : public Rule {
     const torch::Tensor deltas = deltas_.to(torch::kFloat64);
     const torch::Tensor products = at::bmm(deltas, deltas.transpose(1, 2));
     const std::vector<double> squared = kernels::to_vector((products * same).sum({1, 2}));
-    const std::vector<double> reach = kernels::to_vector(deltas.square().sum(2).sqrt().sum(1));
+    // Only what one row is given can cancel.
+    const torch::Tensor lengths_of_deltas = deltas.square().sum(2).sqrt();
+    const std::vector<double> reach = kernels::to_vector(
+        (lengths_of_deltas.unsqueeze(2) * lengths_of_deltas.unsqueeze(1) * same).sum({1, 2}).sqrt());
     for (std::size_t i = 0; i < squared.size(); ++i) {
       lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
       lengths.reach[i] += reach[i];

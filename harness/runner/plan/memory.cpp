@@ -61,13 +61,15 @@ CellSize cell_size(const Experiment& experiment, const AlgorithmEntry& algorithm
   const PrivacyPolicy policy = policy_of(algorithm);
   const std::int64_t parameters = model.layout()->numel();
   const std::int64_t number_bytes = experiment.dtype == "float64" ? 8 : 4;
+  const bool on_gpu =
+      model.options().device().is_cuda();  // micro-batches then lie there, not in the host's memory
   return {.parameters = parameters,
-          .activations = model.activations(),
+          .activations = on_gpu ? 0 : model.activations(),
           .micro_batch = GradientEngine(model, pool).micro_batch(),
           .cohort = experiment.cohort_size(clients),
           .number_bytes = number_bytes,
           .workers = pool.workers(),
-          .per_example = std::holds_alternative<RecordPolicy>(policy),
+          .per_example = !on_gpu && std::holds_alternative<RecordPolicy>(policy),
           .states = std::min(state_memory, clients * parameters * number_bytes)};
 }
 

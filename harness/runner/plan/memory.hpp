@@ -21,7 +21,7 @@ struct CellSize {
   std::int64_t states = 0;   ///< bytes that all clients together may remember in memory
 };
 
-/// What the memory of a cell depends on; `clients` of the federation.
+/// What the host's memory for a cell depends on; `clients` of the federation.
 CellSize cell_size(const Experiment& experiment, const AlgorithmEntry& algorithm, const Model& model,
                    std::int64_t clients, const WorkPool& pool, std::int64_t state_memory);
 

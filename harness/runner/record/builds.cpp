@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 using results::Json;
 
 constexpr const char* kBuilds = "builds";
-// What is recorded of a build beside the algorithm's plugin.
-constexpr std::array<const char*, 6> kFields = {"fedarena", "commit",   "program_sha256",
-                                                "compiler", "libtorch", "sdk_abi"};
+// What is recorded of a build beside the algorithm's plugin, and on what kind of processor it ran.
+constexpr std::array<const char*, 8> kFields = {"fedarena", "commit",  "program_sha256", "compiler",
+                                                "libtorch", "sdk_abi", "arithmetic",     "gpu"};
 
 Json build_of(const Json& environment, const std::string& algorithm) {
   Json build = Json::object();
@@ -65,10 +65,15 @@ std::optional<results::Summary> unfinished(const fs::path& run) {
   return summary;
 }
 
-// Empty where it is not recorded.
+// With the name of a GPU; empty where it is not recorded.
 std::string recorded_device(const Json& environment) {
-  const auto found = environment.find("device");
-  return found != environment.end() && found->is_string() ? found->get<std::string>() : "";
+  std::string device;
+  for (const char* field : {"device", "gpu"}) {
+    const auto found = environment.find(field);
+    if (found != environment.end() && found->is_string())
+      device += (device.empty() ? "" : ", ") + found->get<std::string>();
+  }
+  return device;
 }
 
 }  // namespace

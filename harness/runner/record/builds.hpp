@@ -12,9 +12,9 @@ namespace fedarena {
 /// files is another, so that a round that is computed again would be answered twice and charged once.
 void check_plugin_version(const std::filesystem::path& run, const std::string& environment_json);
 
-/// Throws Error where an unfinished run was begun on another device than `environment_json`, which is of now,
-/// has: a device that a file leaves open ("auto") may be another on another machine, and rounds on both would
-/// be of neither.
+/// Throws Error where an unfinished run was begun on another device, or another model of GPU, than
+/// `environment_json`, which is of now, has: a device that a file leaves open ("auto") may be another on
+/// another machine, and rounds on both would be of neither.
 void check_device(const std::filesystem::path& run, const std::string& environment_json);
 
 /// The builds that took part in a run so far, by its `environment.json`, as a JSON list of the fields that
@@ -25,9 +25,9 @@ std::string recorded_builds(const std::filesystem::path& run, const std::string&
 bool builds_go_on(const std::string& before, const std::string& now);
 
 /// The `environment.json` of a run that goes on with `round`, with one more entry in its list `builds` where
-/// program, LibTorch or the algorithm's plugin are another build than the last that took part; nothing where
-/// they are not. An entry has `from_round` and the fields that tell builds apart; those at the top are of the
-/// build that began the run.
+/// program, LibTorch, the algorithm's plugin or the arithmetic are others than the last that took part;
+/// nothing where they are not. An entry has `from_round` and the fields that tell builds apart; those at the
+/// top are of the build that began the run.
 std::optional<std::string> environment_with_build(const std::filesystem::path& run,
                                                   const std::string& environment_json,
                                                   const std::string& algorithm, std::int64_t round);

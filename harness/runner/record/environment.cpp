@@ -15,6 +15,7 @@
 #include "fedarena/plugin.hpp"
 
 #include "harness/digest/sha256.hpp"
+#include "harness/runner/record/arithmetic.hpp"
 #include "harness/runner/record/gpu.hpp"
 
 namespace fedarena {
@@ -116,6 +117,7 @@ Environment observe_environment(const PluginHost& host, int workers, torch::Devi
       {"device", device.str()},
       {"blas", result.blas},
       {"blas_gflops_one_thread", result.blas_gflops},
+      {"arithmetic", arithmetic()},
       {"plugins", plugins_of(host)},
   };
   if (device.is_cuda()) {

@@ -52,6 +52,18 @@ TEST_F(RanksOfMpi, GiveTheSameBits) {
   succeed("verify ranks-3");
 }
 
+// As on two kinds of processor, or where a launcher passes a variable on to some hosts only.
+TEST_F(RanksOfMpi, RefuseOthersWhoseSumsRoundDifferently) {
+  run_small(scratch, {}, "--dry-run");
+  const std::string program = (build_folder() / "bin" / "fedarena").string();
+  const CommandLine ranks(
+      fmt::format("-n 1 '{0}' run small.toml --out out --workers 1 : -n 1 -x ATEN_CPU_CAPABILITY=default "
+                  "'{0}' run small.toml --out out --workers 1",
+                  program));
+  EXPECT_THAT(refused(ranks, kLauncher), AllOf(HasSubstr("computes by other kernels than rank 0"),
+                                               HasSubstr("ATEN_CPU_CAPABILITY=avx2")));
+}
+
 // Over TCP, from one network namespace to others, at once and through a relay (benchmarks/link_delay.cpp).
 TEST_F(RanksOfMpi, GiveTheSameBitsOnHostsWithAndWithoutDelays) {
   SmallExperiment experiment{.partition = "kind = \"iid\"\nclients = 4", .algorithms = {"scaffold"}};

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 std::string environment(const std::string& commit, const std::string& plugin_digest,
                         const std::string& other_digest, int workers) {
   return R"({"fedarena": "0.1.0", "commit": ")" + commit +
-         R"(", "program_sha256": "p", "compiler": "gcc 12", "libtorch": "1.13", "sdk_abi": 5, "blas": "b",)" +
+         R"(", "program_sha256": "p", "compiler": "gcc 12", "libtorch": "1.13", "sdk_abi": 5, "blas": "b", "arithmetic": "a",)" +
          R"( "processor": "x", "device": "cpu", "plugins": [)" +
          R"({"name": "fedavg", "version": "1", "sha256": ")" + plugin_digest +
          R"(", "algorithms": ["fedavg", "dp-fedavg"]}, {"name": "other", "version": "1", "sha256": ")" +
