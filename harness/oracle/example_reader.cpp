@@ -1,10 +1,14 @@
 #include "harness/oracle/example_reader.hpp"
 
+#include <mutex>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
+
+#include "harness/gradients/cuda/tensors.hpp"
 
 namespace fedarena {
 namespace {
@@ -18,8 +22,52 @@ torch::Tensor turned(const torch::Tensor& images, std::int64_t degrees) {
 
 }  // namespace
 
+// Stored examples on a GPU, pixels as bytes, once they were read for the first time.
+class ExampleReader::Residents {
+ public:
+  struct Stored {
+    torch::Tensor inputs, targets;
+  };
+
+  explicit Residents(torch::Device device) : device_(device) {}
+
+  // Those; or the examples where they are, if they would take too much of the GPU's memory or are one too
+  // many.
+  Stored of(const Stored& examples) {
+    const std::lock_guard guard(lock_);
+    for (const Kept& kept : all_) {
+      if (kept.stored.inputs.is_same(examples.inputs) && kept.stored.targets.is_same(examples.targets))
+        return kept.here;
+    }
+    if (all_.size() == kMost) return examples;
+    Kept kept{examples, examples};
+    if (fits(examples)) kept.here = {examples.inputs.to(device_), examples.targets.to(device_)};
+    return all_.emplace_back(std::move(kept)).here;
+  }
+
+ private:
+  struct Kept {
+    Stored stored;  // held, so that no other tensor is taken for it
+    Stored here;
+  };
+
+  // More than a data set has, so that others (what an attack puts together) do not pile up.
+  static constexpr std::size_t kMost = 8;
+
+  bool fits(const Stored& examples) const {
+    constexpr std::int64_t kShare = 8;
+    return !device_.is_cuda() ||
+           static_cast<std::int64_t>(examples.inputs.nbytes()) <= cuda::memory_of(device_) / kShare;
+  }
+
+  torch::Device device_;
+  std::mutex lock_;
+  std::vector<Kept> all_;
+};
+
 ExampleReader::ExampleReader(const Dataset& dataset, torch::TensorOptions options)
     : options_(std::move(options)) {
+  if (cuda::takes(options_.device())) residents_ = std::make_shared<Residents>(options_.device());
   if (dataset.mean.empty()) return;
   const torch::Tensor mean = torch::tensor(dataset.mean, torch::kFloat64);
   const torch::Tensor deviation = torch::tensor(dataset.deviation, torch::kFloat64);
@@ -30,13 +78,15 @@ ExampleReader::ExampleReader(const Dataset& dataset, torch::TensorOptions option
 
 Batch ExampleReader::read(const Examples& examples, const torch::Tensor& positions,
                           const InputSkew& skew) const {
-  torch::Tensor inputs = examples.inputs.index_select(0, positions);
+  Residents::Stored stored{examples.inputs, examples.targets};
+  if (residents_) stored = residents_->of(stored);
+  const torch::Tensor places = positions.to(stored.inputs.device());
+  torch::Tensor inputs = stored.inputs.index_select(0, places);
   if (skew.degrees != 0) inputs = turned(inputs, skew.degrees);
-  // Pixels go to a GPU as bytes.
   inputs = inputs.to(options_.device()).to(options_);
   if (scale_.defined()) inputs = inputs.mul_(scale_).add_(shift_);
   if (skew.noise > 0) inputs.add_(noise(inputs.sizes(), positions, skew));
-  torch::Tensor targets = examples.targets.index_select(0, positions);
+  torch::Tensor targets = stored.targets.index_select(0, places);
   targets = targets.is_floating_point() ? targets.to(options_) : targets.to(options_.device());
   return {std::move(inputs), std::move(targets)};
 }

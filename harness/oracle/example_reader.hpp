@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "fedarena/model.hpp"
 
 #include "datasets/dataset.hpp"
@@ -16,7 +18,8 @@ struct InputSkew {
   std::int64_t first = 0;  ///< the number of example 0: tells the noise of several lists of examples apart
 };
 
-/// Turns stored examples into what a model works on: floating type, device, pixels scaled and normalised.
+/// Turns stored examples into what a model works on: floating type, device, pixels scaled and normalised. On
+/// a GPU it keeps a copy of the examples as they are stored.
 class ExampleReader {
  public:
   ExampleReader(const Dataset& dataset, torch::TensorOptions options);
@@ -33,8 +36,11 @@ class ExampleReader {
   // Noise on inputs of that shape, in the units of what read() returns.
   torch::Tensor noise(at::IntArrayRef shape, const torch::Tensor& positions, const InputSkew& skew) const;
 
+  class Residents;
+
   torch::TensorOptions options_;
-  torch::Tensor scale_, shift_;  // per channel; undefined when inputs are used as they are
+  std::shared_ptr<Residents> residents_;  // on a GPU
+  torch::Tensor scale_, shift_;           // per channel; undefined when inputs are used as they are
 };
 
 }  // namespace fedarena

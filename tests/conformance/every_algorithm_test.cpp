@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/harness/ranks/threads_as_ranks.hpp"
@@ -84,6 +85,45 @@ TEST_P(EveryAlgorithm, GivesTheSameBitsForAnyNumberOfRanks) {
   task.dataset.test = task.dataset.train;
   expect_same_bits_on_ranks({.rounds = 2, .cohort_size = 3, .test_clients = true},
                             [&](const TestRunOptions& options) { return run(task, 16, options); });
+}
+
+// On a GPU's kernels, walked by the host: the same books, and the same numbers but for rounding, which double
+// precision keeps from growing.
+void expect_same_by_gpu_kernels(const std::function<std::unique_ptr<TestRun>()>& run) {
+  const auto here = run();
+  std::vector<results::RoundRecord> rounds;
+  while (!(*here)->finished()) rounds.push_back((*here)->next_round());
+  const cuda::Walked walked(cuda::Order::kForward);
+  const auto there = run();
+  for (const results::RoundRecord& expected : rounds) {
+    const results::RoundRecord round = (*there)->next_round();
+    EXPECT_EQ(round.cost, expected.cost);
+    EXPECT_EQ(round.uplink_bytes, expected.uplink_bytes);
+    EXPECT_EQ(round.epsilon, expected.epsilon);
+    EXPECT_NEAR(round.test_loss.value(), expected.test_loss.value(), 1e-8);
+  }
+  const std::vector<double> expected = here->values(), actual = there->values();
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(actual[i], expected[i], 1e-8 * (1 + std::abs(expected[i])));
+}
+
+Task in_double(Task task) {
+  task.model = std::make_shared<const Model>(task.model->architecture(), torch::kFloat64);
+  task.proxy = task.proxy.to(torch::kFloat64);
+  return task;
+}
+
+TEST_P(EveryAlgorithm, ComputesTheSameByAGpusKernels) {
+  // Of a cluster of two examples both are as near to its middle: rounding chooses the representative.
+  Settings same = settings(16);
+  if (find_field(plugins().info(GetParam()).fields, "real_images"))
+    same.emplace_back("real_images", std::string("random"));
+  expect_same_by_gpu_kernels([&] {
+    return std::make_unique<TestRun>(
+        federation_for(GetParam(), in_double(tasks().back()), {.rounds = 2, .cohort_size = 3}),
+        plugins().create(GetParam(), same));
+  });
 }
 
 // Labels are the first rank's: it draws them, others are told.
@@ -255,7 +295,8 @@ bool refuses(const std::string& algorithm, const PrivacyPolicy& policy) {
 
 class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<TestRun> run(const PrivacyPolicy& policy, int workers = 1) const {
+  std::unique_ptr<TestRun> run(const PrivacyPolicy& policy, int workers = 1,
+                               torch::ScalarType type = torch::kFloat32) const {
     const Settings settings = declared_by(GetParam(), {{"local_epochs", 1},
                                                        {"batch_size", 16},
                                                        {"rate", 0.1},
@@ -265,8 +306,9 @@ class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
                                                        {"server_radius", "constant"},
                                                        {"effective_steps", 4.0}});
     const TestRunOptions options{.rounds = 3, .cohort_size = 2, .workers = workers, .policy = policy};
-    return std::make_unique<TestRun>(federation_for(GetParam(), task_, options),
-                                     plugins().create(GetParam(), settings));
+    return std::make_unique<TestRun>(
+        federation_for(GetParam(), type == torch::kFloat64 ? in_double(task_) : task_, options),
+        plugins().create(GetParam(), settings));
   }
 
  private:
@@ -304,6 +346,16 @@ TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
     }
     expect_finite_epsilon_that_grows(*training);
     for (const double value : training->values()) ASSERT_TRUE(std::isfinite(value));
+  }
+}
+
+TEST_P(PrivateAlgorithm, ComputesTheSameByAGpusKernels) {
+  // A linear model is already what the mean of its teachers teaches: Adam would follow the rounding of a
+  // zero.
+  if (find_field(plugins().info(GetParam()).fields, "distillation_steps")) return;
+  for (const PrivacyPolicy& policy : policies_to_try()) {
+    if (!refuses(GetParam(), policy))
+      expect_same_by_gpu_kernels([&] { return run(policy, 1, torch::kFloat64); });
   }
 }
 

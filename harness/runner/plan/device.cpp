@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/Device.h>
 #include <fmt/format.h>
 #include <torch/cuda.h>
@@ -20,9 +21,12 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& setting, std::size_t gpus) {
   if (gpus == 0) {
+    const bool has_cuda = at::detail::getCUDAHooks().hasCUDART();
     throw Error(Complaint{
         .found = fmt::format("the device \"{}\" is asked for, but LibTorch sees no GPU", setting),
-        .remedy = "Use --device cpu, or configure with a CUDA build of LibTorch (see docs/install.md)"});
+        .remedy =
+            has_cuda ? "Use --device cpu, or see what nvidia-smi says: this LibTorch has CUDA"
+                     : "Use --device cpu, or configure with a CUDA build of LibTorch (see docs/install.md)"});
   }
   throw Error(Complaint{.found = fmt::format("the device \"{}\" is asked for, but LibTorch sees {}", setting,
                                              counted(gpus, "GPU")),
