@@ -129,6 +129,18 @@ std::string render_json(const Grid& grid, const results::PixelHistogram& histogr
   return object.dump() + "\n";
 }
 
+// Both or none; the plot may be empty.
+void write_pictures(const Grid& grid, const fs::path& histogram, const std::string& plot) {
+  results::prepare_file(grid.file, results::to_png(grid.raster));
+  try {
+    if (!plot.empty()) results::replace_file(histogram, plot);
+  } catch (...) {
+    results::remove_durably(results::partial_of(grid.file));
+    throw;
+  }
+  results::rename_durably(results::partial_of(grid.file), grid.file);
+}
+
 int run_images(const ImagesArguments& arguments) {
   if (!arguments.grid.empty()) check_ending("--output", arguments.grid, {".png"});
   if (!arguments.histogram.empty()) {
@@ -136,6 +148,12 @@ int run_images(const ImagesArguments& arguments) {
   }
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, results::open_one_run(arguments.run));
+  if (grid.file.lexically_normal() == arguments.histogram.lexically_normal()) {
+    throw Error(
+        Complaint{.place = {"--histogram"},
+                  .found = fmt::format("{} is the picture of the images", arguments.histogram.string()),
+                  .remedy = "Give the plot another name"});
+  }
   std::string answer;
   std::string plot;
   if (!arguments.histogram.empty() || arguments.format == "json") {
@@ -147,8 +165,7 @@ int run_images(const ImagesArguments& arguments) {
     if (arguments.format == "json") answer = render_json(grid, histogram);
   }
   if (answer.empty()) answer = render_text(grid, arguments);
-  results::replace_file(grid.file, results::to_png(grid.raster));
-  if (!plot.empty()) results::replace_file(arguments.histogram, plot);
+  write_pictures(grid, arguments.histogram, plot);
   print("{}", answer);
   return kSuccess;
 }

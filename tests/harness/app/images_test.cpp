@@ -77,6 +77,16 @@ TEST_F(Images, PlotsTheHistogram) {
   }
 }
 
+TEST_F(Images, LeavesBothPicturesOrNone) {
+  record_sets(scratch, "fedlap", 1);
+  fs::create_directory(scratch / "bins.png");
+  EXPECT_THAT(refused("images runs/fedlap-seed-1 -o grid.png --histogram bins.png"), HasSubstr("bins.png: "));
+  EXPECT_FALSE(fs::exists(scratch / "grid.png"));
+  EXPECT_THAT(refused("images runs/fedlap-seed-1 -o grid.png --histogram ./grid.png"),
+              HasSubstr("is the picture of the images\n  Give the plot another name"));
+  EXPECT_FALSE(fs::exists(scratch / "grid.png"));
+}
+
 TEST_F(Images, PrintsTheBinsAsJson) {
   record_sets(scratch, "fedlap", 1);
   const Outcome outcome = call("images runs --format json");
