@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "fedarena/base/both.hpp"
+#include "fedarena/base/host_device.hpp"
 
 /// What a kernel is written in, once for both compilers: nvcc makes a GPU's code of it (gpu.cu), and the
 /// compiler of the rest an ordinary loop over blocks and threads (walk.hpp), with which the CPU's tests see
@@ -14,7 +14,7 @@
 ///     static constexpr int kThreads;              // of a block, a power of two
 ///     struct Shared { ... };                      // what a block's threads share
 ///     struct Own { ... };                         // what a thread keeps from one phase to the next
-///     template <typename Block> FEDARENA_BOTH void operator()(Block& block) const;
+///     template <typename Block> FEDARENA_HOST_DEVICE void operator()(Block& block) const;
 ///
 /// whose body is a sequence of phases, block.threads([&](int thread, Own& own) { ... }), with a barrier after
 /// each. Within a phase threads have no order, so none may read what another one writes. Whether a phase
@@ -28,10 +28,14 @@ namespace fedarena::cuda {
 struct Nothing {};
 
 /// left * right + sum, rounded once.
-FEDARENA_BOTH inline float fused(float left, float right, float sum) { return ::fmaf(left, right, sum); }
-FEDARENA_BOTH inline double fused(double left, double right, double sum) { return ::fma(left, right, sum); }
+FEDARENA_HOST_DEVICE inline float fused(float left, float right, float sum) {
+  return ::fmaf(left, right, sum);
+}
+FEDARENA_HOST_DEVICE inline double fused(double left, double right, double sum) {
+  return ::fma(left, right, sum);
+}
 
-FEDARENA_BOTH inline std::int64_t ceil_div(std::int64_t count, std::int64_t size) {
+FEDARENA_HOST_DEVICE inline std::int64_t ceil_div(std::int64_t count, std::int64_t size) {
   return (count + size - 1) / size;
 }
 
@@ -40,8 +44,8 @@ inline constexpr std::int64_t kTerms = 16;
 
 /// Sum over i = first, first + stride, ... below count of term(i).
 template <typename T, typename Term>
-FEDARENA_BOTH inline double strided_sum(std::int64_t first, std::int64_t count, std::int64_t stride,
-                                        const Term& term) {
+FEDARENA_HOST_DEVICE inline double strided_sum(std::int64_t first, std::int64_t count, std::int64_t stride,
+                                               const Term& term) {
   double total = 0;
   for (std::int64_t i = first; i < count;) {
     T part = 0;
@@ -54,7 +58,7 @@ FEDARENA_BOTH inline double strided_sum(std::int64_t first, std::int64_t count, 
 /// Adds up the numbers of `width` neighbouring threads each, a power of two: the first one's place then has
 /// their sum.
 template <typename Block>
-FEDARENA_BOTH inline void add_up(Block& block, double* numbers, int width) {
+FEDARENA_HOST_DEVICE inline void add_up(Block& block, double* numbers, int width) {
   for (int half = width / 2; half > 0; half /= 2) {
     block.threads([&](int thread, auto& /*own*/) {
       if (thread % width < half) numbers[thread] += numbers[thread + half];

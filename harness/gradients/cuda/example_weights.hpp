@@ -12,10 +12,12 @@ struct ConvSizes {
   std::int64_t in, out, kernel, padding;
   std::int64_t height, width;  ///< of the inputs
 
-  FEDARENA_BOTH std::int64_t out_width() const { return width + 2 * padding - kernel + 1; }
-  FEDARENA_BOTH std::int64_t positions() const { return (height + 2 * padding - kernel + 1) * out_width(); }
+  FEDARENA_HOST_DEVICE std::int64_t out_width() const { return width + 2 * padding - kernel + 1; }
+  FEDARENA_HOST_DEVICE std::int64_t positions() const {
+    return (height + 2 * padding - kernel + 1) * out_width();
+  }
   /// Taps of an output, and one more for its bias, whose input is one everywhere.
-  FEDARENA_BOTH std::int64_t columns() const { return in * kernel * kernel + 1; }
+  FEDARENA_HOST_DEVICE std::int64_t columns() const { return in * kernel * kernel + 1; }
 };
 
 /// Every example's own gradient in a convolution's weight and bias: for each example the product of its
@@ -50,12 +52,14 @@ struct ExampleWeights {
   T* gradients;     ///< [examples, out, columns]
   double* squared;  ///< [examples, tiles()]
 
-  FEDARENA_BOTH std::int64_t row_tiles() const { return ceil_div(sizes.out, kTileRows); }
-  FEDARENA_BOTH std::int64_t tiles() const { return row_tiles() * ceil_div(sizes.columns(), kTileColumns); }
+  FEDARENA_HOST_DEVICE std::int64_t row_tiles() const { return ceil_div(sizes.out, kTileRows); }
+  FEDARENA_HOST_DEVICE std::int64_t tiles() const {
+    return row_tiles() * ceil_div(sizes.columns(), kTileColumns);
+  }
 
   // Which columns a thread fetches, one in every sixteen; the other sixteen threads of its position fetch the
   // rest.
-  FEDARENA_BOTH void find_columns(std::int64_t first_column, int thread, Own& own) const {
+  FEDARENA_HOST_DEVICE void find_columns(std::int64_t first_column, int thread, Own& own) const {
     const std::int64_t taps = sizes.kernel * sizes.kernel;
     own.bias = -1;
     FEDARENA_UNROLL
@@ -73,8 +77,8 @@ struct ExampleWeights {
     }
   }
 
-  FEDARENA_BOTH void fetch(std::int64_t example, std::int64_t first_row, std::int64_t begin, int thread,
-                           Shared& shared, const Own& own) const {
+  FEDARENA_HOST_DEVICE void fetch(std::int64_t example, std::int64_t first_row, std::int64_t begin,
+                                  int thread, Shared& shared, const Own& own) const {
     const std::int64_t position = begin + thread % kDepth;
     const bool is_position = position < sizes.positions();
     const T* delta = deltas + example * sizes.out * sizes.positions() + position;
@@ -97,7 +101,7 @@ struct ExampleWeights {
     }
   }
 
-  FEDARENA_BOTH static void multiply(int thread, const Shared& shared, Own& own) {
+  FEDARENA_HOST_DEVICE static void multiply(int thread, const Shared& shared, Own& own) {
     FEDARENA_UNROLL
     for (int k = 0; k < kDepth; ++k) {
       T rows[Rows], columns[kColumns];
@@ -114,8 +118,8 @@ struct ExampleWeights {
   }
 
   // Returns the sum of squares of what it writes.
-  FEDARENA_BOTH double write(std::int64_t example, std::int64_t first_row, std::int64_t first_column,
-                             int thread, const Own& own) const {
+  FEDARENA_HOST_DEVICE double write(std::int64_t example, std::int64_t first_row, std::int64_t first_column,
+                                    int thread, const Own& own) const {
     double squares = 0;
     FEDARENA_UNROLL
     for (int i = 0; i < Rows; ++i) {
@@ -133,7 +137,7 @@ struct ExampleWeights {
   }
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
     const std::int64_t example = block.index() / tiles(), tile = block.index() % tiles();
     const std::int64_t first_row = tile % row_tiles() * kTileRows,

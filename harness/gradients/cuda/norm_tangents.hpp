@@ -32,7 +32,7 @@ struct NormTangentForward {
   T *outputs, *moments;
 
   template <typename Block>
-  FEDARENA_BOTH void find_tangents(Block& block, const T* x, const T* dx) const {
+  FEDARENA_HOST_DEVICE void find_tangents(Block& block, const T* x, const T* dx) const {
     auto& shared = block.shared();
     const std::int64_t count = sizes.group();
     const auto size = static_cast<double>(count);
@@ -62,7 +62,7 @@ struct NormTangentForward {
   }
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
     const T *x = inputs + block.index() * sizes.group(), *dx = input_tangents + block.index() * sizes.group();
     find_moments(block, x, sizes.group(), sizes.epsilon);
@@ -106,8 +106,8 @@ struct NormTangentBackward {
   T* outputs;
 
   // Of `from`, gradients in the tail's outputs or their tangents.
-  FEDARENA_BOTH T through(const T* from, std::int64_t block, std::int64_t channel,
-                          std::int64_t position) const {
+  FEDARENA_HOST_DEVICE T through(const T* from, std::int64_t block, std::int64_t channel,
+                                 std::int64_t position) const {
     const std::int64_t parameter = sizes.first_channel(block) + channel,
                        row = block * sizes.channels + channel;
     const T mean = moments[block * kMoments], scale = moments[block * kMoments + 1] * at.weight[parameter];
@@ -117,8 +117,8 @@ struct NormTangentBackward {
 
   // One channel's sums, which thread 0 of its team has found.
   template <typename Shared_>
-  FEDARENA_BOTH void add_channel(Shared_& shared, std::int64_t place, std::int64_t parameter, double inverse,
-                                 double rate) const {
+  FEDARENA_HOST_DEVICE void add_channel(Shared_& shared, std::int64_t place, std::int64_t parameter,
+                                        double inverse, double rate) const {
     const auto weight = static_cast<double>(at.weight[parameter]);
     const auto weight_tangent = static_cast<double>(at.weight_tangent[parameter]);
     shared.constant += weight * shared.totals[place];
@@ -129,7 +129,7 @@ struct NormTangentBackward {
   }
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
     const std::int64_t index = block.index(), first = sizes.first_channel(index);
     const T *x = inputs + index * sizes.group(), *dx = input_tangents + index * sizes.group();

@@ -26,7 +26,7 @@ struct AddNormals {
   std::int64_t blocks() const { return ceil_div(pairs, kThreads); }
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     block.threads([&](int thread, auto& /*own*/) {
       const std::int64_t pair = block.index() * kThreads + thread;
       if (pair >= pairs) return;

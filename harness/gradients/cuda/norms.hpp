@@ -15,12 +15,14 @@ struct NormSizes {
   bool relu;
   double epsilon;
 
-  FEDARENA_BOTH std::int64_t plane() const { return windows.plane(); }
-  FEDARENA_BOTH std::int64_t pooled_plane() const { return windows.pooled_plane(); }
+  FEDARENA_HOST_DEVICE std::int64_t plane() const { return windows.plane(); }
+  FEDARENA_HOST_DEVICE std::int64_t pooled_plane() const { return windows.pooled_plane(); }
   /// Numbers of a group.
-  FEDARENA_BOTH std::int64_t group() const { return channels * plane(); }
+  FEDARENA_HOST_DEVICE std::int64_t group() const { return channels * plane(); }
   /// A group's first channel among its example's.
-  FEDARENA_BOTH std::int64_t first_channel(std::int64_t block) const { return block % groups * channels; }
+  FEDARENA_HOST_DEVICE std::int64_t first_channel(std::int64_t block) const {
+    return block % groups * channels;
+  }
 };
 
 inline constexpr int kNormThreads = 256;
@@ -29,7 +31,7 @@ inline constexpr int kNormThreads = 256;
 struct ChannelTeams {
   int teams = 1, lanes = kNormThreads;
 
-  FEDARENA_BOTH explicit ChannelTeams(std::int64_t channels) {
+  FEDARENA_HOST_DEVICE explicit ChannelTeams(std::int64_t channels) {
     constexpr int kFewestLanes = 32;
     for (; lanes > kFewestLanes && 2 * teams <= channels; lanes /= 2) teams *= 2;
   }
@@ -37,14 +39,14 @@ struct ChannelTeams {
 
 /// (x - mean) * scale + shift, by one expression: passes that compute it again need the same bits.
 template <typename T>
-FEDARENA_BOTH inline T normalised(T input, T mean, T scale, T shift) {
+FEDARENA_HOST_DEVICE inline T normalised(T input, T mean, T scale, T shift) {
   return (input - mean) * scale + shift;
 }
 
 /// Mean and inverse deviation of a group, in two phases' sums; leaves them in `mean` and `inverse` of what
 /// the block shares.
 template <typename T, typename Block>
-FEDARENA_BOTH inline void find_moments(Block& block, const T* x, std::int64_t count, double epsilon) {
+FEDARENA_HOST_DEVICE inline void find_moments(Block& block, const T* x, std::int64_t count, double epsilon) {
   auto& shared = block.shared();
   const auto size = static_cast<double>(count);
   block.threads([&](int thread, auto& /*own*/) {
@@ -82,7 +84,7 @@ struct NormForward {
   T *outputs, *mean, *inverse;
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
     const T* x = inputs + block.index() * sizes.group();
     find_moments(block, x, sizes.group(), sizes.epsilon);
@@ -110,8 +112,8 @@ struct NormForward {
 
 /// The gradient in a number after normalisation from those in the tail's outputs.
 template <typename T>
-FEDARENA_BOTH inline T through_tail(const NormSizes& sizes, std::int64_t position, const T* deltas, T input,
-                                    T mean, T scale, T shift) {
+FEDARENA_HOST_DEVICE inline T through_tail(const NormSizes& sizes, std::int64_t position, const T* deltas,
+                                           T input, T mean, T scale, T shift) {
   if (sizes.relu && normalised(input, mean, scale, shift) <= 0) return T(0);
   return spread(sizes.windows, position, deltas);
 }
@@ -132,7 +134,7 @@ struct NormBackward {
   const T *inputs, *deltas, *weight, *bias, *mean, *inverse;
   T *outputs, *weight_rows, *bias_rows;
 
-  FEDARENA_BOTH T delta(std::int64_t block, std::int64_t channel, std::int64_t position) const {
+  FEDARENA_HOST_DEVICE T delta(std::int64_t block, std::int64_t channel, std::int64_t position) const {
     const std::int64_t at = sizes.first_channel(block) + channel, row = block * sizes.channels + channel;
     const T centre = mean[block], scale = inverse[block] * weight[at], shift = bias[at];
     return through_tail(sizes, position, deltas + row * sizes.pooled_plane(),
@@ -140,7 +142,7 @@ struct NormBackward {
   }
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
     const std::int64_t index = block.index(), first = sizes.first_channel(index);
     const T* x = inputs + index * sizes.group();

@@ -11,15 +11,15 @@ namespace fedarena::cuda {
 struct Windows {
   std::int64_t height, width, size;
 
-  FEDARENA_BOTH std::int64_t plane() const { return height * width; }
-  FEDARENA_BOTH std::int64_t pooled_width() const { return width / size; }
-  FEDARENA_BOTH std::int64_t pooled_plane() const { return (height / size) * (width / size); }
+  FEDARENA_HOST_DEVICE std::int64_t plane() const { return height * width; }
+  FEDARENA_HOST_DEVICE std::int64_t pooled_width() const { return width / size; }
+  FEDARENA_HOST_DEVICE std::int64_t pooled_plane() const { return (height / size) * (width / size); }
   /// The upper left position of a window.
-  FEDARENA_BOTH std::int64_t first(std::int64_t window) const {
+  FEDARENA_HOST_DEVICE std::int64_t first(std::int64_t window) const {
     return (window / pooled_width()) * size * width + (window % pooled_width()) * size;
   }
   /// The window of a position, or -1.
-  FEDARENA_BOTH std::int64_t window_of(std::int64_t position) const {
+  FEDARENA_HOST_DEVICE std::int64_t window_of(std::int64_t position) const {
     const std::int64_t y = position / width / size, x = position % width / size;
     return y < height / size && x < pooled_width() ? y * pooled_width() + x : -1;
   }
@@ -27,7 +27,7 @@ struct Windows {
 
 /// Mean over a window of at(position), in the order of the CPU's pool_plane.
 template <typename T, typename At>
-FEDARENA_BOTH inline T window_mean(const Windows& windows, std::int64_t window, const At& at) {
+FEDARENA_HOST_DEVICE inline T window_mean(const Windows& windows, std::int64_t window, const At& at) {
   const std::int64_t first = windows.first(window), width = windows.width;
   if (windows.size == 1) return at(first);
   if (windows.size == 2) {
@@ -42,7 +42,7 @@ FEDARENA_BOTH inline T window_mean(const Windows& windows, std::int64_t window, 
 
 /// The gradient at a position, from those of the windows' means.
 template <typename T>
-FEDARENA_BOTH inline T spread(const Windows& windows, std::int64_t position, const T* deltas) {
+FEDARENA_HOST_DEVICE inline T spread(const Windows& windows, std::int64_t position, const T* deltas) {
   if (windows.size == 1) return deltas[position];
   const std::int64_t window = windows.window_of(position);
   return window < 0 ? T(0) : deltas[window] * (T(1) / static_cast<T>(windows.size * windows.size));
@@ -51,7 +51,8 @@ FEDARENA_BOTH inline T spread(const Windows& windows, std::int64_t position, con
 /// The position of a window's largest number, the first of equals. What is not a number is larger than none,
 /// as in the CPU's for_each_largest_of_plane.
 template <typename T>
-FEDARENA_BOTH inline std::int64_t largest_of(const Windows& windows, std::int64_t window, const T* plane) {
+FEDARENA_HOST_DEVICE inline std::int64_t largest_of(const Windows& windows, std::int64_t window,
+                                                    const T* plane) {
   const std::int64_t first = windows.first(window);
   std::int64_t largest = first;
   for (std::int64_t dy = 0; dy < windows.size; ++dy) {
@@ -85,16 +86,16 @@ struct Pool {
   const T *inputs, *from;
   T* to;
 
-  FEDARENA_BOTH bool is_adjoint() const {
+  FEDARENA_HOST_DEVICE bool is_adjoint() const {
     return what == Pooling::kAverageAdjoint || what == Pooling::kMaxAdjoint;
   }
   /// Results of a plane.
-  FEDARENA_BOTH std::int64_t results() const {
+  FEDARENA_HOST_DEVICE std::int64_t results() const {
     return is_adjoint() ? windows.plane() : windows.pooled_plane();
   }
   std::int64_t blocks() const { return ceil_div(planes * results(), kThreads); }
 
-  FEDARENA_BOTH T largest_number(std::int64_t window, const T* plane) const {
+  FEDARENA_HOST_DEVICE T largest_number(std::int64_t window, const T* plane) const {
     const std::int64_t first = windows.first(window);
     T largest = plane[first];
     for (std::int64_t dy = 0; dy < windows.size; ++dy) {
@@ -106,7 +107,7 @@ struct Pool {
     return largest;
   }
 
-  FEDARENA_BOTH T result(std::int64_t plane, std::int64_t place) const {
+  FEDARENA_HOST_DEVICE T result(std::int64_t plane, std::int64_t place) const {
     const std::int64_t whole = plane * windows.plane(), pooled = plane * windows.pooled_plane();
     switch (what) {
       case Pooling::kAverage: {
@@ -129,7 +130,7 @@ struct Pool {
   }
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     block.threads([&](int thread, auto& /*own*/) {
       const std::int64_t index = block.index() * kThreads + thread;
       if (index < planes * results()) to[index] = result(index / results(), index % results());

@@ -20,7 +20,7 @@ struct SquaredNorms {
   double* squared;  ///< [blocks]
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& sums = block.shared().sums;
     const T* row = rows + block.index() * size;
     block.threads([&](int thread, auto& /*own*/) {
@@ -52,7 +52,7 @@ struct WeightedSum {
   std::int64_t blocks() const { return ceil_div(size, kThreads); }
 
   template <typename Block>
-  FEDARENA_BOTH void operator()(Block& block) const {
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     block.threads([&](int thread, auto& /*own*/) {
       const std::int64_t place = block.index() * kThreads + thread;
       if (place >= size) return;

@@ -39,19 +39,19 @@ T* numbers_of(const torch::Tensor& tensor) {
 // `inputs` may be undefined. `shape` is that of the planes before pooling.
 torch::Tensor pool_planes(Pooling what, at::IntArrayRef shape, std::int64_t size, const torch::Tensor& inputs,
                           const torch::Tensor& from) {
-  const Windows windows{shape[2], shape[3], size};
   const torch::Tensor& any = from.defined() ? from : inputs;
-  const bool adjoint = what == Pooling::kAverageAdjoint || what == Pooling::kMaxAdjoint;
-  const torch::Tensor result =
-      adjoint ? at::empty(shape, any.options())
-              : at::empty({shape[0], shape[1], shape[2] / size, shape[3] / size}, any.options());
+  torch::Tensor result;
   AT_DISPATCH_FLOATING_TYPES(any.scalar_type(), "pool_planes", [&] {
-    const Pool<scalar_t> pool{.what = what,
-                              .windows = windows,
-                              .planes = shape[0] * shape[1],
-                              .inputs = numbers_of<scalar_t>(inputs),
-                              .from = numbers_of<scalar_t>(from),
-                              .to = result.data_ptr<scalar_t>()};
+    Pool<scalar_t> pool{what,
+                        {shape[2], shape[3], size},
+                        shape[0] * shape[1],
+                        numbers_of<scalar_t>(inputs),
+                        numbers_of<scalar_t>(from),
+                        nullptr};
+    result = pool.is_adjoint()
+                 ? at::empty(shape, any.options())
+                 : at::empty({shape[0], shape[1], shape[2] / size, shape[3] / size}, any.options());
+    pool.to = result.template data_ptr<scalar_t>();
     launch_for(any, pool, pool.blocks());
   });
   return result;

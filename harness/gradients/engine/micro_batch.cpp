@@ -19,9 +19,10 @@ constexpr std::int64_t kActivationsInCache = 5'000'000;
 constexpr std::int64_t kLargestMicroBatch = 256;
 // A GPU wants all the work at once, as far as its memory goes.
 constexpr std::int64_t kLargestGpuMicroBatch = 512;
+
 // What fits into an eighth of the GPU's memory: what layers are given, what they pass on in both directions,
 // and each example's own gradient. Of all memory, not of what is free: the same on every run. Where it is too
-// much, micro-batches are halved (in_halves).
+// much, micro-batches are halved (Halving).
 std::int64_t choose_gpu_micro_batch(const Model& model) {
   const torch::Device device = model.options().device();
   if (!cuda::takes(device)) return kLargestGpuMicroBatch;  // built without nvcc
@@ -33,17 +34,6 @@ std::int64_t choose_gpu_micro_batch(const Model& model) {
   return std::min<std::int64_t>(kLargestGpuMicroBatch,
                                 static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(fit))));
 }
-
-}  // namespace
-
-std::int64_t choose_micro_batch(const Model& model) {
-  if (model.options().device().is_cuda()) return choose_gpu_micro_batch(model);
-  const auto fit =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
-  return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
-}
-
-namespace {
 
 // How many workers' micro-batches a GPU has at a time. An eighth of its memory for each leaves the rest for
 // LibTorch's workspaces; without a bound, who ran out of memory, and with it the bits, would depend on who
@@ -76,6 +66,13 @@ bool is_out_of_memory(const c10::Error& error) {
 }
 
 }  // namespace
+
+std::int64_t choose_micro_batch(const Model& model) {
+  if (model.options().device().is_cuda()) return choose_gpu_micro_batch(model);
+  const auto fit =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
+  return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
+}
 
 Halving::Halving(const Model& model)
     : on_gpu_(model.options().device().is_cuda()),

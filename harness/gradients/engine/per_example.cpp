@@ -128,8 +128,7 @@ ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batc
   }
   pass.add_sum(factors, result.sum);
   if (!extreme.empty()) {
-    const ClippedSum rest = clipped_one_by_one(
-        model, at, clip_norm, batch.select(torch::tensor(extreme).to(batch.inputs.device())));
+    const ClippedSum rest = clipped_one_by_one(model, at, clip_norm, batch.select(torch::tensor(extreme)));
     result.sum += rest.sum;
     result.clipped += rest.clipped;
   }

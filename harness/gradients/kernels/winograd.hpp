@@ -74,12 +74,13 @@ torch::Tensor input_deltas_of_tiles(const torch::Tensor& transformed, const Tile
 /// Gradient in a weight, tap after tap [9, out, in], from transformed deltas [36, tiles, out] and inputs [36,
 /// tiles, in], summed over all tiles.
 torch::Tensor weight_deltas_of_tiles(const torch::Tensor& deltas, const torch::Tensor& inputs);
-/// The same of one example, whose tiles are `count` from `begin` on, and its squared norm in double: few
-/// tiles, so that a product of matrices would wait for memory.
+/// One example's gradient in a weight [9, out, in], and its squared norm in double.
 struct ExampleWeight {
   torch::Tensor taps;
   double squared;
 };
+/// Of the example whose tiles are `count` from `begin` on: so few that a product of matrices would wait for
+/// memory.
 ExampleWeight weight_delta_of_example(const torch::Tensor& deltas, const torch::Tensor& inputs,
                                       std::int64_t begin, std::int64_t count);
 /// weight [out, in, 3, 3] += taps [9, out, in].

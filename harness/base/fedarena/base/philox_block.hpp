@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "fedarena/base/both.hpp"
+#include "fedarena/base/host_device.hpp"
 
 /// One block of philox4x64, for the CPU's loops and a GPU's threads.
 namespace fedarena::philox {
@@ -18,7 +18,7 @@ struct Product {
   std::uint64_t high, low;
 };
 
-FEDARENA_BOTH inline Product multiply(std::uint64_t left, std::uint64_t right) {
+FEDARENA_HOST_DEVICE inline Product multiply(std::uint64_t left, std::uint64_t right) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(left) * right;
   return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
@@ -26,8 +26,8 @@ FEDARENA_BOTH inline Product multiply(std::uint64_t left, std::uint64_t right) {
 
 /// The four words at counter[4] under key[2]. Words by name: as an array they would go through memory in
 /// every round.
-FEDARENA_BOTH inline void make_block(const std::uint64_t* counter, const std::uint64_t* key,
-                                     std::uint64_t* block) {
+FEDARENA_HOST_DEVICE inline void make_block(const std::uint64_t* counter, const std::uint64_t* key,
+                                            std::uint64_t* block) {
   std::uint64_t a = counter[0], b = counter[1], c = counter[2], d = counter[3];
   std::uint64_t first_key = key[0], second_key = key[1];
   for (int round = 0; round < kRounds; ++round) {
