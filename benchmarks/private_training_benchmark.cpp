@@ -7,6 +7,7 @@
 #include "fedarena/random.hpp"
 
 #include "benchmarks/speed.hpp"
+#include "harness/gradients/cuda/lane.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/runner/plan/device.hpp"
@@ -87,6 +88,40 @@ BENCHMARK_CAPTURE(turns, mlp, "mlp", Settings{}, {1, 28, 28})
     ->ArgName("workers")
     ->Arg(2)
     ->Apply(timed_by_hand<10 * kTurns>);
+
+// Many clients' private steps side by side, each of its own batch, by as many workers as there are cores,
+// against one after the other by one worker.
+void clients(benchmark::State& state) {
+  keep_freed_memory();
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const std::int64_t batch = state.range(1);
+  const Side side("convnet", {}, {3, 32, 32}, WorkPool::available_cores());
+  const torch::Device device = side.model.options().device();
+  const auto round = [&](const WorkPool& pool) {
+    pool.for_each(count, [&](std::size_t) {
+      cuda::in_a_lane(device, [&] {
+        benchmark::DoNotOptimize(side.engine.clipped_gradient_sum(side.at, kClipNorm, batch, side.source()));
+      });
+    });
+  };
+  const WorkPool one(1, use_one_torch_thread);
+  const auto alone = [&] {
+    const WorkPool::Alone no_inner_loops;
+    round(one);
+  };
+  alone();
+  round(side.pool);
+  Turns turns(alone, [&] { round(side.pool); });
+  for (auto _ : state) state.SetIterationTime(turns.take());
+  state.counters["ratio"] = median(ratios(turns.first().wall, turns.second().wall));
+  state.counters["examples_s"] =
+      static_cast<double>(batch) * static_cast<double>(count) / median(turns.second().wall);
+}
+BENCHMARK(clients)
+    ->ArgNames({"clients", "batch"})
+    ->Args({5, kBatch})
+    ->Args({100, 32})
+    ->Apply(timed_by_hand<3>);
 
 // What attacks on membership ask, against what they resemble: losses of single examples against an
 // evaluation, gradient norms against clipped gradients.

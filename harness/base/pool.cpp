@@ -46,6 +46,8 @@ void allow_threads(std::size_t threads) {
 
 // How many bodies the thread is in the middle of, of any pool.
 thread_local int bodies_begun = 0;
+// How many `WorkPool::Alone` the thread has.
+thread_local int alone = 0;
 
 class Body {
  public:
@@ -87,6 +89,10 @@ void WorkPool::for_each(std::size_t count, const std::function<void(std::size_t)
       failure.record(index, std::current_exception());
     }
   };
+  if (alone > 0) {
+    for (std::size_t index = 0; index < count; ++index) guarded(index);
+    return failure.rethrow();
+  }
   const auto loop = [&] {
     tbb::parallel_for(
         tbb::blocked_range<std::size_t>(0, count, 1),
@@ -108,5 +114,8 @@ void WorkPool::for_each(std::size_t count, const std::function<void(std::size_t)
   });
   failure.rethrow();
 }
+
+WorkPool::Alone::Alone() { ++alone; }
+WorkPool::Alone::~Alone() { --alone; }
 
 }  // namespace fedarena

@@ -56,8 +56,7 @@ class ExampleReader::Residents {
 
   bool fits(const Stored& examples) const {
     constexpr std::int64_t kShare = 8;
-    return !device_.is_cuda() ||
-           static_cast<std::int64_t>(examples.inputs.nbytes()) <= cuda::memory_of(device_) / kShare;
+    return static_cast<std::int64_t>(examples.inputs.nbytes()) <= cuda::memory_of(device_).total / kShare;
   }
 
   torch::Device device_;

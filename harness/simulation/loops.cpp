@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/gradients/cuda/lane.hpp"
 #include "harness/oracle/exact_oracle.hpp"
 #include "harness/simulation/round_notes.hpp"
 #include "harness/simulation/simulation.hpp"
@@ -150,7 +151,9 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     loop.costs.push_back(1 + static_cast<double>(setup_.partition[static_cast<std::size_t>(client)].size()));
   loop.here = [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    results[index] = train_client(clients[index], round, downlink, past_of(clients[index]));
+    cuda::in_a_lane(device(), [&] {
+      results[index] = train_client(clients[index], round, downlink, past_of(clients[index]));
+    });
     done();
   };
   if (setup_.crew != nullptr) {
@@ -187,7 +190,9 @@ Handle Simulation::open_training(Parts& job) {
     const std::int64_t client = parts.integer();
     Past past{.state = state_from(parts)};
     past.charged = accesses_from(parts).list();
-    return pack_result(train_client(client, round, downlink, past));
+    Bytes bytes;
+    cuda::in_a_lane(device(), [&] { bytes = pack_result(train_client(client, round, downlink, past)); });
+    return bytes;
   };
 }
 
@@ -240,8 +245,10 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
   }
   loop.here = [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    Tested tested =
-        test(pieces[index], params_, next, personal ? &downlink : nullptr, state_of(pieces[index]));
+    Tested tested;
+    cuda::in_a_lane(device(), [&] {
+      tested = test(pieces[index], params_, next, personal ? &downlink : nullptr, state_of(pieces[index]));
+    });
     scores[index] = std::move(tested.score);
     kept[index] = std::move(tested.kept);
   };
@@ -281,7 +288,10 @@ Handle Simulation::open_test(Parts& job) const {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const Evaluator::Piece& piece = pieces.at(parts.number());
-    const Tested result = test(piece, params, next, personal ? &downlink : nullptr, state_from(parts));
+    const ClientStates::State state = state_from(parts);
+    Tested result;
+    cuda::in_a_lane(device(),
+                    [&] { result = test(piece, params, next, personal ? &downlink : nullptr, state); });
     Bytes bytes = pack_score(result.score);
     put_accesses(bytes, result.kept);
     return bytes;

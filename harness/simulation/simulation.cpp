@@ -178,7 +178,7 @@ std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, std::
 }
 
 Message Simulation::message_from(std::span<const std::byte> bytes) const {
-  return decode(bytes, setup_.model.layout(), setup_.model.options().device());
+  return decode(bytes, setup_.model.layout(), device());
 }
 
 Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,

@@ -270,6 +270,7 @@ class Simulation {
   LocalResult unpack_result(std::span<const std::byte> bytes) const;
   Handle open_training(Parts& job);
   Handle open_test(Parts& job) const;
+  torch::Device device() const { return setup_.model.options().device(); }
   Message message_from(std::span<const std::byte> bytes) const;
   Client client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
                      Observations& observed) const;

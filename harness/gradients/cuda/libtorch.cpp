@@ -12,11 +12,11 @@ void* current_stream(torch::Device device) {
   return c10::cuda::getCurrentCUDAStream(device.index()).stream();
 }
 
-std::int64_t gpu_memory_of(torch::Device device) {
+Memory gpu_memory_of(torch::Device device) {
   const c10::DeviceGuard guard(device);
   std::size_t free = 0, total = 0;
   C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  return static_cast<std::int64_t>(total);
+  return {.free = static_cast<std::int64_t>(free), .total = static_cast<std::int64_t>(total)};
 }
 
 }  // namespace fedarena::cuda

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstdint>
-
 #include <torch/types.h>
 
 #include "harness/gradients/cuda/launch.hpp"
+#include "harness/gradients/cuda/tensors.hpp"
 
 namespace fedarena::cuda {
 
@@ -15,7 +14,7 @@ Place place_of(const torch::Tensor& tensor);
 /// LibTorch's current stream of that GPU, a cudaStream_t.
 void* current_stream(torch::Device device);
 /// See memory_of.
-std::int64_t gpu_memory_of(torch::Device device);
+Memory gpu_memory_of(torch::Device device);
 #endif
 
 }  // namespace fedarena::cuda

@@ -22,8 +22,11 @@ namespace fedarena::cuda {
 bool takes(torch::Device device);
 inline bool takes(const torch::Tensor& tensor) { return takes(tensor.device()); }
 
-/// Bytes of a GPU's memory. Bug where there is none.
-std::int64_t memory_of(torch::Device device);
+/// Bytes of a GPU's memory, and those that nobody has. A walk has no end of it. Bug where `takes` is false.
+struct Memory {
+  std::int64_t free, total;
+};
+Memory memory_of(torch::Device device);
 
 /// While it lives, a GPU's kernels and rules work on the CPU's tensors too, walked by the host: for tests.
 /// One at a time.

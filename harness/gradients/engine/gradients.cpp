@@ -60,8 +60,8 @@ std::int64_t balanced_micro_batch(std::int64_t count, std::int64_t largest) {
 
 // Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
 template <typename Result>
-void for_each_micro_batch(const WorkPool& pool, const Halving& halving, std::int64_t count, std::int64_t size,
-                          const std::function<Result(std::int64_t, std::int64_t)>& compute,
+void for_each_micro_batch(const WorkPool& pool, const GpuMemory& memory, std::int64_t count,
+                          std::int64_t size, const std::function<Result(std::int64_t, std::int64_t)>& compute,
                           const std::function<void(Result&)>& fold) {
   const std::int64_t pieces = (count + size - 1) / size;
   for (std::int64_t first = 0; first < pieces; first += kMicroBatchesPerFold) {
@@ -69,7 +69,7 @@ void for_each_micro_batch(const WorkPool& pool, const Halving& halving, std::int
         static_cast<std::size_t>(std::min(kMicroBatchesPerFold, pieces - first)));
     const auto one = [&](std::size_t index) {
       const std::int64_t begin = (first + static_cast<std::int64_t>(index)) * size;
-      halving.run(begin, std::min(count, begin + size), [&](std::int64_t first, std::int64_t last) {
+      memory.run(begin, std::min(count, begin + size), [&](std::int64_t first, std::int64_t last) {
         results[index].push_back(compute(first, last));
       });
     };
@@ -106,7 +106,7 @@ void add(const std::vector<std::int64_t>& more, std::vector<std::int64_t>& sums)
 GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations)
     : model_(model),
       pool_(pool),
-      halving_(model),
+      memory_(model),
       micro_batch_(choose_micro_batch(model)),
       traced_micro_batches_(
           std::max<std::int64_t>(1, traced_activations / (model.activations() * micro_batch_))) {}
@@ -119,7 +119,7 @@ Params GradientEngine::fold_means(const Params& at, std::int64_t count, const Pa
   };
   std::optional<Params> mean;
   for_each_micro_batch<Term>(
-      pool_, halving_, count, balanced_micro_batch(count, micro_batch_),
+      pool_, memory_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         return Term{gradient(begin, end), end - begin};
       },
@@ -188,7 +188,7 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   pool_.for_each(parts.size(), [&](std::size_t index) {
     const Part& part = parts[index];
     const double share = static_cast<double>(part.size) / static_cast<double>(count);
-    halving_.run(part.begin, part.end, [&](std::int64_t begin, std::int64_t end) {
+    memory_.run(part.begin, part.end, [&](std::int64_t begin, std::int64_t end) {
       result.narrow(0, begin, end - begin).copy_(compute(part, begin, end) * share);
     });
   });
@@ -204,7 +204,7 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   const Weights weights(model_, at);
   ClippedSum total{.sum = zeros_like(at), .examples = count};
   for_each_micro_batch<ClippedSum>(
-      pool_, halving_, count, balanced_micro_batch(count, micro_batch_),
+      pool_, memory_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         return clipped_by_rules(weights, clip_norm, source(begin, end));
       },
@@ -229,7 +229,7 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
   meter_.add({.evaluations = count});
   Score total;
   for_each_micro_batch<Score>(
-      pool_, halving_, count, micro_batch_,
+      pool_, memory_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
         const torch::NoGradGuard no_graph;
         const Batch batch = source(begin, end);
@@ -252,7 +252,7 @@ void GradientEngine::for_each_part(std::int64_t count, const PartWork& work) con
   const std::int64_t size = balanced_micro_batch(count, micro_batch_);
   pool_.for_each(static_cast<std::size_t>((count + size - 1) / size), [&](std::size_t index) {
     const std::int64_t begin = static_cast<std::int64_t>(index) * size;
-    halving_.run(begin, std::min(count, begin + size), work);
+    memory_.run(begin, std::min(count, begin + size), work);
   });
 }
 
@@ -285,7 +285,7 @@ Compute::OutputGradient GradientEngine::output_gradient(const Params& at, const 
   const Weights weights(model_, at);
   OutputGradient total{zeros_like(at), torch::empty_like(inputs)};
   for_each_micro_batch<OutputGradient>(
-      pool_, halving_, count, balanced_micro_batch(count, micro_batch_),
+      pool_, memory_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         OutputGradient part = output_gradient_by_rules(weights, inputs.narrow(0, begin, end - begin),
                                                        slopes.narrow(0, begin, end - begin));

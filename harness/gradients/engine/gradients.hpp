@@ -101,7 +101,7 @@ class GradientEngine {
 
   const Model& model_;
   const WorkPool& pool_;
-  Halving halving_;
+  GpuMemory memory_;
   std::int64_t micro_batch_;
   std::int64_t traced_micro_batches_;  // at least one
   mutable WorkMeter meter_;

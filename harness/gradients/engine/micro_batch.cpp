@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <semaphore>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <variant>
 
 #include <c10/util/Exception.h>
 
 #include "harness/gradients/cuda/tensors.hpp"
+#include "harness/gradients/engine/reservations.hpp"
 
 namespace fedarena {
 namespace {
@@ -17,44 +19,35 @@ namespace {
 // million an example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
 constexpr std::int64_t kActivationsInCache = 5'000'000;
 constexpr std::int64_t kLargestMicroBatch = 256;
-// A GPU wants all the work at once, as far as its memory goes.
+// A GPU wants much work at once. In single precision these numbers are 2 GiB: 256 examples of that ConvNet,
+// whose convolutions then take a hundred times as long as their launches (at 67 TFLOP/s).
+constexpr std::int64_t kNumbersOnAGpu = std::int64_t{1} << 29;
 constexpr std::int64_t kLargestGpuMicroBatch = 512;
 
-// What fits into an eighth of the GPU's memory: what layers are given, what they pass on in both directions,
-// and each example's own gradient. Of all memory, not of what is free: the same on every run. Where it is too
-// much, micro-batches are halved (Halving).
-std::int64_t choose_gpu_micro_batch(const Model& model) {
-  const torch::Device device = model.options().device();
-  if (!cuda::takes(device)) return kLargestGpuMicroBatch;  // built without nvcc
-  constexpr std::int64_t kShare = 8;
-  const auto element =
-      static_cast<std::int64_t>(c10::elementSize(c10::typeMetaToScalarType(model.options().dtype())));
-  const std::int64_t example = element * (3 * model.activations() + model.layout()->numel());
-  const std::int64_t fit = std::max<std::int64_t>(1, cuda::memory_of(device) / kShare / example);
-  return std::min<std::int64_t>(kLargestGpuMicroBatch,
-                                static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(fit))));
+// What an example has on a GPU: what layers are given, what they pass on in both directions, and its own
+// gradient.
+std::int64_t numbers_of_an_example(const Model& model) {
+  return 3 * model.activations() + model.layout()->numel();
 }
 
-// How many workers' micro-batches a GPU has at a time. An eighth of its memory for each leaves the rest for
-// LibTorch's workspaces; without a bound, who ran out of memory, and with it the bits, would depend on who
-// came first.
-constexpr std::ptrdiff_t kMicroBatchesOnAGpu = 4;
-std::counting_semaphore<kMicroBatchesOnAGpu> turns_on_a_gpu(kMicroBatchesOnAGpu);
+// How many pieces of that size the whole has room for: a power of two from 1 to `most`.
+std::int64_t fitting(std::int64_t whole, std::int64_t piece, std::int64_t most) {
+  const auto pieces = static_cast<std::uint64_t>(std::max<std::int64_t>(1, whole / piece));
+  return std::min(most, static_cast<std::int64_t>(std::bit_floor(pieces)));
+}
 
-class Turn {
- public:
-  explicit Turn(bool needed) : needed_(needed) {
-    if (needed_) turns_on_a_gpu.acquire();
-  }
-  ~Turn() {
-    if (needed_) turns_on_a_gpu.release();
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  bool needed_;
-};
+// Half of what is free when a device is first asked for; the rest is for data that stay there and for
+// LibTorch's workspaces. What is free differs from run to run: it decides who waits, not what is computed.
+Reservations& reservations_of(torch::Device device) {
+  static std::mutex mutex;
+  static std::map<torch::DeviceIndex, Reservations> all;
+  const std::lock_guard lock(mutex);
+  const auto known = all.find(device.index());
+  if (known != all.end()) return known->second;
+  // Built without nvcc, nobody knows: one after the other.
+  const std::int64_t free = cuda::takes(device) ? cuda::memory_of(device).free : 0;
+  return all.try_emplace(device.index(), free / 2).first->second;
+}
 
 // cuBLAS and cuDNN lack memory in words of their own.
 bool is_out_of_memory(const c10::Error& error) {
@@ -68,25 +61,33 @@ bool is_out_of_memory(const c10::Error& error) {
 }  // namespace
 
 std::int64_t choose_micro_batch(const Model& model) {
-  if (model.options().device().is_cuda()) return choose_gpu_micro_batch(model);
-  const auto fit =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
-  return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
+  return model.options().device().is_cuda()
+             ? fitting(kNumbersOnAGpu, numbers_of_an_example(model), kLargestGpuMicroBatch)
+             : fitting(kActivationsInCache, model.activations(), kLargestMicroBatch);
 }
 
-Halving::Halving(const Model& model)
-    : on_gpu_(model.options().device().is_cuda()),
-      allowed_(std::ranges::none_of(model.architecture().layers, [](const Layer& layer) {
+GpuMemory::GpuMemory(const Model& model)
+    : device_(model.options().device()),
+      bytes_of_an_example_(numbers_of_an_example(model) *
+                           static_cast<std::int64_t>(model.options().dtype().itemsize())),
+      divides_(std::ranges::none_of(model.architecture().layers, [](const Layer& layer) {
         return std::holds_alternative<BatchNorm>(layer);
       })) {}
 
-void Halving::run(std::int64_t begin, std::int64_t end,
-                  const std::function<void(std::int64_t, std::int64_t)>& work) const {
+void GpuMemory::run(std::int64_t begin, std::int64_t end, const Work& work) const {
+  if (!device_.is_cuda() && !cuda::takes(device_)) return work(begin, end);
+  Reservations& shared = reservations_of(device_);
   try {
-    const Turn turn(on_gpu_);
+    const Reservations::Held held = shared.take((end - begin) * bytes_of_an_example_);
     return work(begin, end);
   } catch (const c10::Error& error) {
-    if (end - begin < 2 || !allowed_ || !is_out_of_memory(error)) throw;
+    if (!is_out_of_memory(error)) throw;
+  }
+  try {
+    const Reservations::Held held = shared.take_all();
+    return work(begin, end);
+  } catch (const c10::Error& error) {
+    if (end - begin < 2 || !divides_ || !is_out_of_memory(error)) throw;
   }
   const std::int64_t middle = begin + (end - begin) / 2;
   run(begin, middle, work);

@@ -7,22 +7,27 @@
 
 namespace fedarena {
 
-/// How many examples a worker takes at once: by the model and its device alone, never by workers or batches.
+/// How many examples a worker takes at once: by the model and the kind of its device alone, never by workers,
+/// batches or memory, so that sums have the same order everywhere.
 std::int64_t choose_micro_batch(const Model& model);
 
-/// What is done where a GPU has not enough memory for a micro-batch. On the CPU nothing.
-class Halving {
+/// Keeps work on a GPU within its memory. On the CPU nothing.
+class GpuMemory {
  public:
-  explicit Halving(const Model& model);
+  using Work = std::function<void(std::int64_t begin, std::int64_t end)>;
 
-  /// Does the work of examples [begin, end): at once, or half by half where there is no memory for the whole.
-  /// A model that normalises over batches would be another one by halves: there the error stands, as it does
+  explicit GpuMemory(const Model& model);
+
+  /// Does the work of examples [begin, end), once others leave memory for it. Where the GPU still has not
+  /// enough, again with nobody beside; and where that fails, half by half, so that sums have another order. A
+  /// model that normalises over batches would be another one by halves: there the error stands, as it does
   /// for a single example.
-  void run(std::int64_t begin, std::int64_t end,
-           const std::function<void(std::int64_t, std::int64_t)>& work) const;
+  void run(std::int64_t begin, std::int64_t end, const Work& work) const;
 
  private:
-  bool on_gpu_, allowed_;
+  torch::Device device_;
+  std::int64_t bytes_of_an_example_;
+  bool divides_;
 };
 
 }  // namespace fedarena

@@ -199,6 +199,29 @@ TEST_P(WorkPoolOf, ServesSeveralCallersAtOnce) {
   EXPECT_EQ(calls, 400);
 }
 
+TEST(WorkPool, KeepsLoopsOfOneThatWantsToBeAloneOnItsThread) {
+  const WorkPool pool(3);
+  const auto threads_of = [&] {
+    std::vector<std::thread::id> threads(20);
+    pool.for_each(threads.size(), [&](std::size_t index) {
+      threads[index] = std::this_thread::get_id();
+      linger();
+    });
+    return std::set(threads.begin(), threads.end());
+  };
+  pool.for_each(6, [&](std::size_t) {
+    const std::set own{std::this_thread::get_id()};
+    const WorkPool::Alone alone;
+    {
+      const WorkPool::Alone more;
+      EXPECT_EQ(threads_of(), own);
+    }
+    EXPECT_EQ(threads_of(), own);
+    EXPECT_THROW(pool.for_each(3, [](std::size_t) { throw std::runtime_error("no"); }), std::runtime_error);
+  });
+  EXPECT_GT(threads_of().size(), 1U);
+}
+
 TEST(WorkPool, IsNotLimitedByASmallerOne) {
   const WorkPool small(1), large(4);
   EXPECT_EQ(most_at_once(small), 1);

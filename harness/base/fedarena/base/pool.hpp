@@ -29,6 +29,15 @@ class FEDARENA_API WorkPool {
   /// workers; every lower index has run, and higher ones may not have.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& body) const;
 
+  /// While one lives, loops that its thread begins run on that thread alone.
+  class FEDARENA_API Alone {
+   public:
+    Alone();
+    ~Alone();
+    Alone(const Alone&) = delete;
+    Alone& operator=(const Alone&) = delete;
+  };
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

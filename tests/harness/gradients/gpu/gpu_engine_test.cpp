@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
+#include "harness/gradients/cuda/lane.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/plan/device.hpp"
@@ -123,6 +124,42 @@ TEST(EngineOnTheGpu, AddsTheCpusNoiseToTheBit) {
       there->add_normals(actual, 0.3);
       EXPECT_TRUE(actual.to(torch::kCPU).equal(expected)) << count << " of " << type;
     }
+  }
+}
+
+// Clients in lanes of their own, of several workers, against one after the other.
+TEST(EngineOnTheGpu, HasTheSameBitsSideBySide) {
+  constexpr std::size_t kClients = 24;
+  const Model model(
+      build_model("convnet", {{"width", std::int64_t{16}}}, {.shape = {3, 16, 16}, .outputs = 10}),
+      torch::TensorOptions(torch::kFloat32).device(gpu()));
+  const Params start = on_gpu(random_params(model));
+  std::vector<Batch> batches;
+  for (std::size_t client = 0; client < kClients; ++client)
+    batches.push_back(
+        random_batch(model, 20 + static_cast<std::int64_t>(client), client + 1).to(model.options()));
+  const auto train_all = [&](int workers) {
+    const WorkPool pool(workers, use_one_torch_thread);
+    const GradientEngine engine(model, pool);
+    std::vector<torch::Tensor> results(kClients);
+    pool.for_each(kClients, [&](std::size_t client) {
+      cuda::in_a_lane(gpu(), [&] {
+        Params params = start;
+        for (int step = 0; step < 10; ++step) {
+          const Batch& batch = batches[client];
+          params.add_scaled(-0.01,
+                            engine.clipped_gradient_sum(params, 0.5, batch.size(), slices_of(batch)).sum);
+        }
+        results[client] = on_cpu(params.flat());
+      });
+    });
+    return results;
+  };
+  const std::vector<torch::Tensor> expected = train_all(1);
+  for (int turn = 0; turn < 5; ++turn) {
+    const std::vector<torch::Tensor> actual = train_all(8);
+    for (std::size_t client = 0; client < kClients; ++client)
+      EXPECT_TRUE(actual[client].equal(expected[client])) << "client " << client;
   }
 }
 
