@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A small file that unpacks to more is no data set but an attack on the memory.
+// A small file that unpacks to more is not a data set but an attack on the memory.
 constexpr std::size_t kMostUnpacked = 100;
 constexpr std::size_t kUnpackedAnyway = std::size_t{1} << 28;
 

@@ -42,7 +42,8 @@ bool may_map(std::size_t bytes) {
   return true;
 }
 
-// What the option says, as --option N or --option=N; what is no number is refused when the words are parsed.
+// What the option says, as --option N or --option=N; what is not a number is refused when the words are
+// parsed.
 int count_in(std::span<const char* const> words, std::string_view option, int otherwise) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string_view word = words[i];

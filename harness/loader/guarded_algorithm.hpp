@@ -8,7 +8,7 @@
 
 namespace fedarena {
 
-/// A plugin threw something that is not an Error, so that it is no word on what the user gave.
+/// A plugin threw something that is not an Error, which says nothing of what the user gave.
 class PluginFailure : public Error {
  public:
   using Error::Error;

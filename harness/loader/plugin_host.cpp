@@ -116,7 +116,7 @@ void PluginHost::load_folder(const fs::path& folder) {
   std::vector<fs::path> libraries;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::canonical(folder))) {
     if (entry.path().extension() != ".so") continue;
-    // What is no library is told by the name that it has here.
+    // What is not a library is told by the name that it has here.
     std::error_code dangling;
     const fs::path library = fs::canonical(entry.path(), dangling);
     libraries.push_back(entry.is_regular_file(dangling) ? library : entry.path());

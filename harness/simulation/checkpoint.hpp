@@ -26,7 +26,7 @@ struct Checkpoint {
   torch::Tensor labels = {};               ///< of all examples, where they were randomised; int64 [n]
 };
 
-/// 64-bit FNV-1a (Fowler, Noll, Vo), byte by byte: tells damage, and is no protection against malice.
+/// 64-bit FNV-1a (Fowler, Noll, Vo), byte by byte: tells damage, does not protect against malice.
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
 /// As bytes: "FACP", version 5, length and checksum of the rest, then each part with its

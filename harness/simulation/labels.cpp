@@ -12,7 +12,7 @@ namespace {
 
 // In the place of a label that nobody has randomised yet, or never will; no loss takes it for a class.
 constexpr std::int64_t kNotReleased = -1;
-// Streams are those of a client's round 0, which is no round of training.
+// Streams are those of a client's round 0, in which nobody trains.
 constexpr std::int64_t kBeforeTraining = 0;
 
 enum Stage : std::uint64_t { kFirst, kSecond };

@@ -78,8 +78,8 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
                         Kinds& kinds);
 
 /// Under the policy "label": each label is released once, to everybody, before the first round; what is made
-/// of the answers later is no access. Where a crash lost them, they were drawn again, and are charged again.
-/// `classes`: 0 where nobody knows how many there are.
+/// of the answers later is not an access. Where a crash lost them, they were drawn again, and are charged
+/// again. `classes`: 0 where nobody knows how many there are.
 void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::int64_t classes, Kinds& kinds);
 
 /// Under the policy "record": whether a client's rounds hold what the algorithm asks for outside of the

@@ -166,7 +166,7 @@ void note_accountants(const Claims& claims, std::vector<std::string>& notes) {
                               fmt::join(different, " and ")));
 }
 
-// A control is no result, and canaries are part of the data.
+// A control is not a result, and canaries are part of the data.
 void note_audits(std::span<const RowRuns> rows, std::span<const std::string> names,
                  std::vector<std::string>& notes) {
   bool any = false;

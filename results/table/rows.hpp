@@ -28,7 +28,7 @@ struct Setting {
 
 /// One part of a setting: its name in captions and headings, its key for programs, where it is found, the
 /// section of the experiment file that it comes from, and the path that a choice has its name from; empty
-/// where the part is no choice.
+/// where the part is not a choice.
 struct SettingPart {
   std::string_view name, key;
   std::string Setting::*member;

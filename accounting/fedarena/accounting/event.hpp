@@ -81,7 +81,7 @@ struct FEDARENA_API DeclaredPublic {
 
 /// The same noise where nothing bounds how far neighbours lie apart: of density proportional to exp(-||x|| /
 /// scale) in R^n. Whatever gives answers within a distance d of each other is told apart by at most d /
-/// scale, which is no epsilon without a distance (metric privacy; Chatzikokolakis et al., PETS 2013).
+/// scale, which is not an epsilon without a distance (metric privacy; Chatzikokolakis et al., PETS 2013).
 struct FEDARENA_API MetricLaplace {
   std::int64_t dimension = 1;  ///< n >= 1
   double scale = 0;            ///< > 0, in the unit of the distance

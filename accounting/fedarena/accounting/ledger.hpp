@@ -51,7 +51,7 @@ class FEDARENA_API RoundAccesses {
 /// What happened to each client's data over a run. Consecutive rounds with equal accesses are one segment, so
 /// that a ledger does not grow with the number of rounds. It records facts and states no epsilon.
 ///
-/// Where data decides how much is asked for, what was made is no measure of what it reveals: accountants
+/// Where data decides how much is asked for, what was made does not measure what it reveals: accountants
 /// compose a plan that was fixed before (or, with a filter, whatever stays below a fixed budget; Rogers et
 /// al. 2016, Feldman and Zrnic 2021). Such a ledger charges the plan: in each round of a client also what was
 /// planned and not made, as papers account for methods that may end a round early (Wang et al., PoPETs

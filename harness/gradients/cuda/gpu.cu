@@ -1,6 +1,5 @@
 // The kernels as a GPU runs them: one thread of the GPU for each of a block's, a barrier after each phase.
 // Compiled without contraction to fused multiply-adds, so that results have the bits of the walk on the host.
-#include <algorithm>
 #include <cuda_runtime.h>
 #include <new>
 #include <stdexcept>
@@ -51,20 +50,17 @@ __global__ void __launch_bounds__(Kernel::kThreads) run(const Kernel kernel, std
 }  // namespace
 
 template <typename Kernel>
-void launch_on_gpu(const Kernel& kernel, std::int64_t blocks, void* stream) {
-  constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;  // of a launch; a GPU takes twice as many
-  for (std::int64_t first = 0; first < blocks; first += kMostBlocks) {
-    const auto count = static_cast<unsigned>(std::min(kMostBlocks, blocks - first));
-    run<<<count, Kernel::kThreads, 0, static_cast<cudaStream_t>(stream)>>>(kernel, first);
-    if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-      if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
-      throw std::runtime_error(std::string("the GPU refused to start a kernel: ") +
-                               cudaGetErrorString(error));
-    }
+void launch_on_gpu(const Kernel& kernel, std::int64_t first, std::int64_t count, void* stream) {
+  const auto blocks = static_cast<unsigned>(count);
+  run<<<blocks, Kernel::kThreads, 0, static_cast<cudaStream_t>(stream)>>>(kernel, first);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+    if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
+    throw std::runtime_error(std::string("the GPU refused to start a kernel: ") + cudaGetErrorString(error));
   }
 }
 
-#define FEDARENA_KERNEL(...) template void launch_on_gpu(const __VA_ARGS__&, std::int64_t, void*);
+#define FEDARENA_KERNEL(...) \
+  template void launch_on_gpu(const __VA_ARGS__&, std::int64_t, std::int64_t, void*);
 #define FEDARENA_KERNELS(T)               \
   FEDARENA_KERNEL(SquaredNorms<T>)        \
   FEDARENA_KERNEL(WeightedSum<T>)         \

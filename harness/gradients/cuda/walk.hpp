@@ -51,12 +51,12 @@ class WalkedBlock {
   std::vector<Own> own_;
 };
 
-/// Runs so many blocks on the host, on this thread.
+/// Runs blocks [first, first + count) on the host, on this thread.
 template <typename Kernel>
-void walk(const Kernel& kernel, std::int64_t blocks, Order order) {
+void walk(const Kernel& kernel, std::int64_t first, std::int64_t count, Order order) {
   WalkedBlock<Kernel> block(order);
-  for (std::int64_t i = 0; i < blocks; ++i) {
-    block.begin(order == Order::kForward ? i : blocks - 1 - i);
+  for (std::int64_t i = 0; i < count; ++i) {
+    block.begin(first + (order == Order::kForward ? i : count - 1 - i));
     kernel(block);
   }
 }

@@ -21,7 +21,7 @@ void check_device(const std::filesystem::path& run, const std::string& environme
 /// tell builds apart.
 std::string recorded_builds(const std::filesystem::path& run, const std::string& algorithm);
 
-/// Whether the list of `before` is how that of `now` begins. Throws Error for a text that is no such list.
+/// Whether the list of `before` is how that of `now` begins. Throws Error for a text that is not such a list.
 bool builds_go_on(const std::string& before, const std::string& now);
 
 /// The `environment.json` of a run that goes on with `round`, with one more entry in its list `builds` where

@@ -19,6 +19,9 @@ inline void require(cudaError_t error, const char* what) {
 /// compute-sanitizer sees the first step beyond one.
 class GpuArrays {
  public:
+  explicit GpuArrays(std::int64_t most_blocks = Place().most_blocks)
+      : place_{.on_gpu = true, .most_blocks = most_blocks} {}
+
   template <typename T>
   T* put(const std::vector<T>& numbers) {
     void* memory = nullptr;
@@ -36,11 +39,12 @@ class GpuArrays {
   }
   template <typename Kernel>
   void run(const Kernel& kernel, std::int64_t blocks) const {
-    launch_on_gpu(kernel, blocks, nullptr);
+    launch(kernel, blocks, place_);
     require(cudaDeviceSynchronize(), "a kernel");
   }
 
  private:
+  Place place_;
   std::vector<std::unique_ptr<void, decltype(&cudaFree)>> arrays_;
 };
 

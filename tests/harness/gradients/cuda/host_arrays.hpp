@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/gradients/cuda/walk.hpp"
+#include "harness/gradients/cuda/launch.hpp"
 
 namespace fedarena::cuda {
 
@@ -13,7 +13,7 @@ namespace fedarena::cuda {
 /// a GPU.
 class HostArrays {
  public:
-  explicit HostArrays(Order order = Order::kForward) : order_(order) {}
+  explicit HostArrays(const Place& place = {}) : place_(place) {}
 
   template <typename T>
   T* put(const std::vector<T>& numbers) {
@@ -29,11 +29,11 @@ class HostArrays {
   }
   template <typename Kernel>
   void run(const Kernel& kernel, std::int64_t blocks) const {
-    walk(kernel, blocks, order_);
+    launch(kernel, blocks, place_);
   }
 
  private:
-  Order order_;
+  Place place_;
   std::vector<std::shared_ptr<void>> arrays_;
 };
 

@@ -27,10 +27,12 @@ std::int64_t bits_that_differ(const Numbers<T>& left, const Numbers<T>& right) {
 template <typename Run>
 void expect_bits_of_the_walk(const Run& run, const std::string& what) {
   HostArrays host;
-  GpuArrays gpu;
-  const auto expected = run(host), actual = run(gpu);
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  EXPECT_EQ(bits_that_differ(actual, expected), 0) << what << ", of " << actual.size() << " numbers";
+  GpuArrays gpu, in_many_launches(3);
+  const auto expected = run(host);
+  for (const auto& actual : {run(gpu), run(in_many_launches)}) {
+    ASSERT_EQ(actual.size(), expected.size()) << what;
+    EXPECT_EQ(bits_that_differ(actual, expected), 0) << what << ", of " << actual.size() << " numbers";
+  }
 }
 
 template <typename T>
