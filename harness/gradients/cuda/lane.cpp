@@ -1,5 +1,7 @@
 #include "harness/gradients/cuda/lane.hpp"
 
+#include <map>
+
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -7,12 +9,23 @@
 #include "fedarena/base/pool.hpp"
 
 namespace fedarena::cuda {
+namespace {
 
-// By LibTorch's interface for any device, whose builds without CUDA have it, too.
+// One for each thread: cuBLAS has 32 MiB of workspace for each pair of them.
+c10::Stream stream_of_this_thread(const c10::impl::VirtualGuardImpl& streams, torch::Device device) {
+  thread_local std::map<torch::DeviceIndex, c10::Stream> all;
+  const auto known = all.find(device.index());
+  if (known != all.end()) return known->second;
+  return all.emplace(device.index(), streams.getStreamFromGlobalPool(device)).first->second;
+}
+
+}  // namespace
+
+// By LibTorch's interface for any device, which its builds without CUDA have, too.
 void in_a_lane(torch::Device device, const std::function<void()>& work) {
   if (device.is_cpu()) return work();
   const c10::impl::VirtualGuardImpl streams(device.type());
-  const c10::Stream stream = streams.getStreamFromGlobalPool(device);
+  const c10::Stream stream = stream_of_this_thread(streams, device);
   c10::Event queued(device.type());
   queued.record(streams.getStream(device));
   queued.block(stream);

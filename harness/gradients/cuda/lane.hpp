@@ -6,9 +6,9 @@
 
 namespace fedarena::cuda {
 
-/// Does work that a GPU may do beside that of other threads: in a stream of its own, which begins after what
-/// this thread has queued so far, and which has come to its end on return, also by an exception. Loops of the
-/// work stay on this thread. On the CPU it is only called.
+/// Does work that a GPU may do beside that of other threads: in a stream of this thread's own, after what is
+/// queued in the stream that the thread has now, and done on return, also by an exception. Loops of the work
+/// stay on this thread. On the CPU the work is only called.
 ///
 /// Memory that LibTorch frees in a lane is given to later work of that stream, so what the work frees must be
 /// its own: tensors that others made have to outlive it, as all that threads share does.
