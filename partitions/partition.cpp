@@ -68,7 +68,7 @@ Schema<Dealing> dealing_schema(const std::string& clients_doc, const Constraint&
       {"noise", &Dealing::noise,
        "The standard deviation of the Gaussian noise on inputs, scaled to [0, 1], of the last client; "
        "client i of n, from 0, has i / (n - 1) of it, and an example the same noise at every reading.",
-       Constraint::at_least(0)},
+       Constraint::between(0, 1000)},
       {"rotations", &Dealing::rotations,
        "Degrees, multiples of 90, by which clients see their square images turned counter-clockwise: "
        "client i by entry i modulo the length; empty: none.",

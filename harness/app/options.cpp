@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/ranges.h>
 
@@ -10,6 +12,7 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/record/find_runs.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -30,9 +33,9 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return {check, ""};
 }
 
-CLI::Validator whole_number(int least, int most) {
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const auto check = [least, most](std::string& text) -> std::string {
-    const auto number = parse_number<int>(text);
+    const auto number = parse_number<std::int64_t>(text);
     if (number && *number >= least && *number <= most) return {};
     return fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most);
   };
@@ -118,14 +121,32 @@ void add_workers(CLI::App& command, int& workers) {
             "threads, by default one a core; changes the time, never the result");
 }
 
-void check_ending(const std::string& option, const std::filesystem::path& file,
+void check_outside_runs(const std::string& option, const std::filesystem::path& output) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (fs::path folder = fs::weakly_canonical(fs::absolute(output, ignored), ignored);
+       folder.has_relative_path(); folder = folder.parent_path()) {
+    if (!results::is_run_directory(folder)) continue;
+    const fs::path from_here = fs::proximate(folder, ignored);
+    const bool is_below = !from_here.empty() && *from_here.begin() != "..";
+    throw Error(Complaint{.place = {.file = output.string()},
+                          .found = fmt::format("{}: lies in the run directory {}", option,
+                                               (is_below ? from_here : folder).string()),
+                          .remedy = "choose a place outside the runs"});
+  }
+}
+
+void check_output(const std::string& option, const std::filesystem::path& file,
                   std::initializer_list<const char*> endings) {
   const std::string name = file.filename().string();
-  if (std::ranges::any_of(endings, [&](const char* ending) { return name.ends_with(ending); })) return;
-  throw Error(
-      Complaint{.place = {.file = file.string()},
-                .found = fmt::format("{}: the file's name ends in \"{}\"", option, file.extension().string()),
-                .allowed = fmt::format("{}", fmt::join(endings, ", "))});
+  const auto has = [&](std::string_view ending) { return name.ends_with(ending) && name != ending; };
+  if (std::ranges::any_of(endings, has)) return check_outside_runs(option, file);
+  throw Error(Complaint{
+      .place = {.file = file.string()},
+      .found = std::ranges::count(endings, name) > 0
+                   ? fmt::format("{}: the file's name is \"{}\" alone", option, name)
+                   : fmt::format("{}: the file's name ends in \"{}\"", option, file.extension().string()),
+      .allowed = fmt::format("{}", fmt::join(endings, ", "))});
 }
 
 }  // namespace fedarena

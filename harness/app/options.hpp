@@ -32,13 +32,13 @@ std::pair<CLI::App&, Arguments&> add_command(CLI::App& app, Action& action, int 
 /// Checks of arguments whose messages say what is allowed and which name is nearest, whatever CLI11's
 /// version.
 CLI::Validator one_of(std::vector<std::string> names);
-CLI::Validator whole_number(int least, int most);
+CLI::Validator whole_number(std::int64_t least, std::int64_t most);
 CLI::Validator positive_number();
 
 /// Adds an option that takes a whole number from `least` to `most`.
 template <typename Number>
-CLI::Option* add_count(CLI::App& command, const std::string& option, Number& count, int least, int most,
-                       const std::string& doc) {
+CLI::Option* add_count(CLI::App& command, const std::string& option, Number& count, std::int64_t least,
+                       std::int64_t most, const std::string& doc) {
   return command.add_option(option, count, doc)->type_name("N")->check(whole_number(least, most));
 }
 
@@ -87,8 +87,12 @@ void add_format(CLI::App& command, std::string& format,
 /// Adds --workers.
 void add_workers(CLI::App& command, int& workers);
 
-/// Throws Error, naming the option, unless the file's name ends in one of these: ".png", ".svg".
-void check_ending(const std::string& option, const std::filesystem::path& file,
+/// Throws Error, naming the option, where that is a run directory or lies in one, which holds its record and
+/// nothing else.
+void check_outside_runs(const std::string& option, const std::filesystem::path& output);
+
+/// The same for a file to write, and unless its name ends in one of these: ".png", ".svg".
+void check_output(const std::string& option, const std::filesystem::path& file,
                   std::initializer_list<const char*> endings);
 
 }  // namespace fedarena

@@ -46,6 +46,8 @@ void hold_signals() { mask_signals(SIG_BLOCK); }
 
 const std::atomic<bool>& stop_on_signal() {
   is_awaited = true;
+  // Work goes on when nobody reads what it says any more, as after `2>&1 | head -1`.
+  std::signal(SIGPIPE, SIG_IGN);
   return stop_requested;
 }
 

@@ -15,7 +15,8 @@ void hold_signals();
 
 /// After end_on_signal(): from now on the first signal asks for an orderly stop instead, by setting what is
 /// returned; the second one gets the default action and ends the program at once, except that a limit on
-/// processor time only ends it when its hard part is reached.
+/// processor time only ends it when its hard part is reached. Nor does it end any more where nobody reads its
+/// output.
 const std::atomic<bool>& stop_on_signal();
 
 }  // namespace fedarena

@@ -12,7 +12,11 @@ namespace fedarena {
 TemporaryFolder::TemporaryFolder() {
   std::error_code failure;
   const std::filesystem::path place = std::filesystem::temp_directory_path(failure);
-  if (failure) results::fail_on_file(place, "cannot hold temporary files", failure.value());
+  if (failure) {
+    const char* const chosen = std::getenv("TMPDIR");
+    results::fail_on_file(chosen == nullptr ? "/tmp" : chosen, "cannot hold temporary files",
+                          failure.value());
+  }
   std::string pattern = (place / "fedarena-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) results::fail_on_file(pattern, "cannot be created", errno);
   path_ = pattern;

@@ -35,6 +35,9 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
+/// Whether that is a path in UTF-8 that stays below the folder it is put in, on any system.
+bool is_bundle_name(const std::string& name);
+
 inline constexpr const char* kManifestFile = "bundle.json";
 
 /// The most that a bundle may unpack to, so that a hostile one fills no disk: 4 GiB.

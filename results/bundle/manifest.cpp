@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <set>
 
+#include "fedarena/base/text.hpp"
+
 #include "results/bundle/bundle.hpp"
 #include "results/record/json_fields.hpp"
 
@@ -10,25 +12,25 @@ namespace {
 
 constexpr std::int64_t kSchema = 1;
 
-// A path that stays below the folder it is put in, on any system.
-bool is_safe(const std::string& name) {
+std::string safe_name(JsonFields& fields, const std::string& field) {
+  std::string name = fields.text(field);
+  if (!is_bundle_name(name)) fields.reject(field, "a path below the bundle's folder, without . and ..");
+  return name;
+}
+
+}  // namespace
+
+bool is_bundle_name(const std::string& name) {
   const auto is_bad = [](char byte) {
     return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7F || byte == '\\' || byte == ':';
   };
+  if (first_invalid_utf8(name) != name.size()) return false;
   if (name.empty() || name.front() == '/' || std::any_of(name.begin(), name.end(), is_bad)) return false;
   const std::filesystem::path path(name);
   return path.lexically_normal().generic_string() == name &&
          std::none_of(path.begin(), path.end(),
                       [](const auto& part) { return part.empty() || part == "." || part == ".."; });
 }
-
-std::string safe_name(JsonFields& fields, const std::string& field) {
-  std::string name = fields.text(field);
-  if (!is_safe(name)) fields.reject(field, "a path below the bundle's folder, without . and ..");
-  return name;
-}
-
-}  // namespace
 
 std::string to_json_text(const Manifest& manifest) {
   Json runs = Json::array();

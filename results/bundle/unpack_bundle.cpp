@@ -16,6 +16,7 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
+#include "results/bundle/utf8_names.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/text/text.hpp"
 
@@ -45,6 +46,7 @@ class Members {
 
   // The name of the next file; empty at the end.
   std::string next() {
+    const Utf8Names names;
     archive_entry* member = nullptr;
     const int status = archive_read_next_header(reader_.get(), &member);
     if (status == ARCHIVE_EOF) return {};

@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
+#include "results/bundle/utf8_names.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
@@ -45,6 +47,7 @@ class Packer {
   void add(const std::string& name, std::string_view content) {
     const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(),
                                                                          archive_entry_free);
+    const Utf8Names names;
     archive_entry_set_pathname_utf8(entry.get(), name.c_str());
     archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
     archive_entry_set_filetype(entry.get(), AE_IFREG);
@@ -107,6 +110,11 @@ std::map<std::string, std::string> sealed_contents(const fs::path& run) {
   require(kSealFile);
   std::ranges::for_each(kNeeded, require);
   const Seal seal = read_seal(run);
+  for (const auto& [name, digest] : current_seal(run)) {
+    if (is_record(name) && !seal.contains(name))
+      refuse(run / name, "is not among the files that the run's seal lists",
+             "It came after the run, whose files `fedarena verify` compares: move it elsewhere.");
+  }
   std::set<std::string> names(kNeeded.begin(), kNeeded.end());
   for (const auto& [name, digest] : seal) {
     if (is_record(name)) names.insert(name);
@@ -144,6 +152,9 @@ BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::str
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     check_finished(runs[i]);
+    if (!is_bundle_name(names[i]))
+      refuse(runs[i].path, fmt::format("{} cannot be named in a bundle", fedarena::quoted(names[i])),
+             "Rename the folders on the way there: without control characters, \\ and :, in UTF-8.");
     BundledRun& run = manifest.runs.emplace_back(BundledRun{.folder = names[i], .files = {}});
     for (auto& [name, content] : sealed_contents(runs[i].path)) {
       bytes += static_cast<std::int64_t>(content.size());

@@ -48,7 +48,10 @@ void search(const fs::path& folder, std::vector<FoundRun>& found) {
   fs::directory_iterator entry(folder, failure);
   while (!failure && entry != fs::directory_iterator()) {
     std::error_code ignored;
-    if (fs::is_directory(entry->symlink_status(ignored))) search(entry->path(), found);
+    const fs::path& below = entry->path();
+    // A link to a run is that run; one to a folder of runs could lead back here.
+    const bool leads_to_run = entry->is_symlink(ignored) && is_run_directory(below);
+    if (leads_to_run || fs::is_directory(entry->symlink_status(ignored))) search(below, found);
     entry.increment(failure);
   }
   if (failure) {

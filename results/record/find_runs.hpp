@@ -23,8 +23,8 @@ struct FoundRun {
 /// is gone, which are rounds or a seal.
 bool is_run_directory(const std::filesystem::path& folder);
 
-/// The run directories at and below each path, each once, in natural order of their paths. Links to folders
-/// below a path are not followed. A broken run, also one without its summary, comes back with its problem, so
+/// The run directories at and below each path, each once, in natural order of their paths. Links
+/// below a path are followed to runs, not to folders of runs. A broken run, also one without its summary, comes back with its problem, so
 /// that one bad file does not hide the others; a path that does not exist or holds no run is an Error.
 std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
 

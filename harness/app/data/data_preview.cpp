@@ -56,7 +56,7 @@ void check_images(const std::string& name, const Dataset& dataset) {
 }
 
 int run_preview(const PreviewArguments& arguments) {
-  check_ending("--output", arguments.picture, {".png"});
+  check_output("--output", arguments.picture, {".png"});
   const Dataset dataset =
       load_dataset(arguments.data.name, arguments.data.settings(), arguments.data.search_path());
   check_images(arguments.data.name, dataset);

@@ -61,26 +61,12 @@ std::set<std::string> names_of_values(const ExportArguments& arguments,
   return names;
 }
 
-// A run directory holds its record and nothing else.
-void check_place(const fs::path& output, const std::vector<results::ExportedRun>& runs) {
-  std::error_code failure;
-  const fs::path file = fs::weakly_canonical(output, failure);
-  for (const results::ExportedRun& run : runs) {
-    const fs::path folder = fs::canonical(run.folder);
-    const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-    if (end != folder.end()) continue;
-    throw Error(Complaint{.place = {.file = output.string()},
-                          .found = fmt::format("--output: lies in the run directory {}", run.folder.string()),
-                          .remedy = "choose a place outside the runs"});
-  }
-}
-
 int run_export(const ExportArguments& arguments) {
   const results::ExportedRuns exported = results::read_exported_runs(arguments.folders);
   const std::set<std::string> names = names_of_values(arguments, exported.runs);
   // Files are written when all of them are made.
   const std::vector<results::FileContent> files = outputs(arguments, exported.runs);
-  for (const auto& [file, content] : files) check_place(file, exported.runs);
+  for (const auto& [file, content] : files) check_outside_runs("--output", file);
   std::size_t rounds = 0;
   for (const results::ExportedRun& run : exported.runs) rounds += run.rounds.size();
   if (arguments.format == "tensorboard") {

@@ -90,6 +90,7 @@ Grid make_grid(const ImagesArguments& arguments, const results::RunDirectory& ru
     std::error_code ignored;  // the run was just read
     const fs::path folder_name = fs::canonical(run.path(), ignored).filename();
     grid.file = fmt::format("{}-round-{}.png", folder_name.string(), grid.round);
+    check_outside_runs("--output", grid.file);
   }
   return grid;
 }
@@ -142,9 +143,9 @@ void write_pictures(const Grid& grid, const fs::path& histogram, const std::stri
 }
 
 int run_images(const ImagesArguments& arguments) {
-  if (!arguments.grid.empty()) check_ending("--output", arguments.grid, {".png"});
+  if (!arguments.grid.empty()) check_output("--output", arguments.grid, {".png"});
   if (!arguments.histogram.empty()) {
-    check_ending("--histogram", arguments.histogram, results::kMapEndings);
+    check_output("--histogram", arguments.histogram, results::kMapEndings);
   }
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, results::open_one_run(arguments.run));

@@ -124,7 +124,7 @@ int run_choices_plot(const PlotArguments& arguments, results::Terminal terminal,
 }
 
 int run_plot(const PlotArguments& arguments) {
-  check_ending("--output", arguments.picture, results::kLineEndings);
+  check_output("--output", arguments.picture, results::kLineEndings);
   const results::Terminal terminal = results::terminal_of(arguments.picture);
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
   if (arguments.roc) return run_roc_plot(arguments, terminal, runs);

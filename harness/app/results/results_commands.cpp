@@ -152,7 +152,7 @@ struct ReportArguments {
 };
 
 int run_report(const ReportArguments& arguments) {
-  check_ending("--output", arguments.page, {".html", ".htm"});
+  check_output("--output", arguments.page, {".html", ".htm"});
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
   const results::Report report = results::make_report(std::move(runs));
@@ -171,7 +171,7 @@ struct BundleArguments {
 };
 
 int run_bundle(const BundleArguments& arguments) {
-  check_ending("--output", arguments.output, {".tar.gz", ".tgz"});
+  check_output("--output", arguments.output, {".tar.gz", ".tgz"});
   const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   const results::BundleSize size =
       results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);

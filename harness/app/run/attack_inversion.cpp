@@ -137,7 +137,9 @@ void check_pictures(std::span<const results::FoundRun> runs, const InversionArgu
   }
   std::map<fs::path, fs::path> pictures;
   for (const results::FoundRun& run : runs) {
-    const auto [known, is_new] = pictures.try_emplace(picture_of(run.path, arguments), run.path);
+    const fs::path picture = picture_of(run.path, arguments);
+    check_outside_runs("--output", picture);
+    const auto [known, is_new] = pictures.try_emplace(picture, run.path);
     if (is_new) continue;
     throw Error(Complaint{.found = fmt::format("{} and {} would both write {}", known->second.string(),
                                                run.path.string(), known->first.string()),

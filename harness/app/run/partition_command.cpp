@@ -135,7 +135,7 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionAr
 
 int run_partition(const PartitionArguments& arguments) {
   if (!arguments.picture.empty()) {  // before the data are read
-    check_ending("--output", arguments.picture, results::kMapEndings);
+    check_output("--output", arguments.picture, results::kMapEndings);
   }
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   const std::vector<GridPoint> points =
@@ -158,7 +158,7 @@ void add_partition_command(CLI::App& app, Action& action) {
       add_command(app, action, run_partition, "partition",
                   "Show who holds which classes in an experiment, before it is run.");
   add_experiment_options(command, arguments.experiment);
-  add_count(command, "--seed", arguments.seed, 0, std::numeric_limits<int>::max(),
+  add_count(command, "--seed", arguments.seed, 0, std::numeric_limits<std::int64_t>::max(),
             "default the first seed of the experiment")
       ->type_name("S");
   command.add_option("--point", arguments.point, "a point of the file's [sweep], by its name")

@@ -97,6 +97,7 @@ void report(const std::string& name, const fs::path& recorded, const fs::path& r
 }
 
 int run_replay(const ReplayArguments& arguments) {
+  if (!arguments.out.empty()) check_outside_runs("--out", arguments.out);
   const TemporaryFolder unpacked;
   const TemporaryFolder thrown_away;
   const results::Manifest manifest = results::unpack_bundle(arguments.file, unpacked.path());

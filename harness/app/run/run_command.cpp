@@ -48,6 +48,7 @@ int stopped() {
 RunOptions options_of(const RunArguments& arguments, const std::string& name) {
   RunOptions options = arguments.run;
   if (options.out.empty()) options.out = std::filesystem::path("runs") / name;
+  check_outside_runs("--out", options.out);
   options.memory = static_cast<std::int64_t>(arguments.memory * kGiB);
   options.state_memory = static_cast<std::int64_t>(arguments.state_memory * kGiB);
   return options;

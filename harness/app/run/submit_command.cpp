@@ -110,6 +110,7 @@ class Submitter {
     const std::string& name = points_.front().experiment.name;
     out_ = fs::absolute(arguments.out.empty() ? fs::path("runs") / name : arguments.out).lexically_normal();
     if (!out_.has_filename()) out_ = out_.parent_path();
+    check_outside_runs("--out", out_);
     for (const auto& [option, value] :
          {std::pair("partition", arguments.partition), std::pair("time", arguments.time)}) {
       set_option(option, value);

@@ -232,7 +232,9 @@ ParsedValue parse_value(std::string_view text, const Place& place) {
     const toml::table table = parse_toml(line, place.file);
     // A line break in the text could bring further keys.
     if (table.size() == 1 && text.find('\n') == std::string_view::npos) {
-      ParsedValue result = written(*table.get("value"), place.file);
+      const toml::node& node = *table.get("value");
+      ParsedValue result = written(node, place.file);
+      if (const auto* inner = node.as_table()) result.tables = {table_of(*inner, place, place.file, 1)};
       move_to(place, result);
       return result;
     }

@@ -1,10 +1,14 @@
 #include "harness/runner/plan/cell_checks.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/per_example.hpp"
 #include "harness/loader/guarded_algorithm.hpp"
@@ -57,6 +61,31 @@ void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, con
     const std::int64_t cohort = experiment.cohort_size(clients);
     check_as_if(*client, cohort, clients - experiment.held_out_clients(clients));
     noise_multipliers(*client, cohort);
+  }
+}
+
+// Under whatever name or path they come. Some rows of tables are alike without being the same person's.
+void check_proxy(const AlgorithmEntry& entry, double known) {
+  constexpr double kMostAlike = 0.5;
+  const PrivacyPolicy policy = policy_of(entry);
+  if (known <= kMostAlike || accounting(policy) == nullptr) return;
+  throw Error(Complaint{
+      .found = fmt::format("{:.0f} % of the examples of [proxy] are among those of [data], which {} hides by "
+                           "the policy {}: private data are not public",
+                           100 * known, fedarena::quoted(entry.label), fedarena::quoted(entry.privacy.name)),
+      .remedy = "choose data for [proxy] that nobody trains on"});
+}
+
+// Numbers meet weights in their type.
+void check_numbers(const AlgorithmEntry& entry, const std::string& dtype) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  if (dtype != "float32") return;
+  for (const auto& [name, value] : entry.settings) {
+    const auto* number = std::get_if<double>(&value);
+    if (number == nullptr || !std::isfinite(*number) || std::abs(*number) <= kLargest) continue;
+    throw Error(Complaint{
+        .found = fmt::format("{} is {} (for {})", name, to_text(value), entry.label),
+        .allowed = fmt::format("numbers up to {:.3g}, the largest of the dtype \"{}\"", kLargest, dtype)});
   }
 }
 
@@ -113,10 +142,12 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const auto clients = std::ssize(dealt->partition);
   say_(untested_clients(*dealt));
   check_policy(*cell.algorithm, experiment, model, clients, say_);
+  check_proxy(*cell.algorithm, inputs_.known_proxies(experiment));
   check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
   say_(delta_note(*cell.algorithm, dealt->partition));
+  check_numbers(*cell.algorithm, experiment.dtype);
   check_settings(*cell.algorithm);
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));

@@ -96,8 +96,8 @@ void refuse_existing_run(const fs::path& run) {
   throw Error(Complaint{.place = {run.string()},
                         .found = "there is a run in this folder already",
                         .remedy =
-                            "Pass --resume to keep what is finished and continue the rest, or give another "
-                            "folder with --out."});
+                            "Give another folder with --out. `fedarena run --resume` keeps what is finished "
+                            "there and continues the rest."});
 }
 
 void check_same_experiment(const fs::path& run, const std::string& recorded, const std::string& toml) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <torch/types.h>
@@ -19,6 +20,9 @@ bool has_proxy(const Experiment& experiment);
 /// Loads the server's public inputs as they are in files, as many as the experiment asks for. Throws Error
 /// when they are not there or do not fit the data set.
 torch::Tensor load_proxy(const Experiment& experiment, const Dataset& data);
+
+/// How many of these examples' inputs [n, ...] are, bit by bit, among others [m, ...].
+std::int64_t count_known(const torch::Tensor& inputs, const torch::Tensor& others);
 
 /// The data set with the settings that are not defaults, what is held out of it, and proxy data: rows of a
 /// table that differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction =

@@ -143,6 +143,20 @@ torch::Tensor SharedInputs::stored_proxy(const Experiment& experiment) {
   return inputs;
 }
 
+double SharedInputs::known_proxies(const Experiment& experiment) {
+  if (!has_proxy(experiment)) return 0;
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] = known_proxies_.try_emplace(stored_key(experiment));
+  if (is_new) {
+    const torch::Tensor inputs = stored_proxy(experiment);
+    const Dataset& data = dataset(experiment);
+    std::int64_t count = count_known(inputs, data.train.inputs);
+    if (data.validation.size() > 0) count += count_known(inputs, data.validation.inputs);
+    known->second = static_cast<double>(count) / static_cast<double>(inputs.size(0));
+  }
+  return known->second;
+}
+
 torch::Tensor SharedInputs::proxy(const Experiment& experiment) {
   if (!has_proxy(experiment)) return {};
   const std::lock_guard lock(mutex_);

@@ -37,6 +37,9 @@ class SharedInputs {
   /// The server's public inputs as the model takes them, as many as the experiment asks for; undefined where
   /// there are none. Throws Error when they are not there or do not fit the data set.
   torch::Tensor proxy(const Experiment& experiment);
+  /// The share of the server's public inputs, as they are in files, that are among the training or validation
+  /// examples.
+  double known_proxies(const Experiment& experiment);
   /// The data set's `data_hash`; with proxy data a hash of both.
   const std::string& data_hash(const Experiment& experiment);
   /// Throws Error when it does not fit the data, or its device is not there.
@@ -66,6 +69,7 @@ class SharedInputs {
   std::map<std::string, torch::Tensor> stored_proxies_,
       proxies_;  // as they are in files, as models take them
   std::map<std::string, std::string> data_hashes_;
+  std::map<std::string, double> known_proxies_;
   bool hands_on_ = false;
   std::map<std::string, HostMemory> host_memories_;  // data sets and proxies, by their keys
   std::map<std::string, std::unique_ptr<const Model>> models_;

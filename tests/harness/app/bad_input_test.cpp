@@ -175,6 +175,8 @@ TEST_F(BadInput, BundlesHaveOneKindOfName) {
   EXPECT_EQ(refused("bundle out -o q.zip"),
             "fedarena: q.zip: --output: the file's name ends in \".zip\"; allowed: .tar.gz, .tgz\n");
   EXPECT_FALSE(fs::exists(scratch / "q.zip"));
+  EXPECT_EQ(refused("bundle out -o .tgz"),
+            "fedarena: .tgz: --output: the file's name is \".tgz\" alone; allowed: .tar.gz, .tgz\n");
 }
 
 class BadRunFolder : public ScratchTest {
@@ -192,6 +194,21 @@ class BadRunFolder : public ScratchTest {
     return resume(name);
   }
 };
+
+TEST_F(BadRunFolder, TakesNothingButItsRecord) {
+  const auto before = snapshot_of(scratch / "out");
+  for (const char* command :
+       {"export out --format jsonl -o out/fedavg-seed-1/rounds.jsonl", "plot out -o out/fedavg-seed-2/p.svg",
+        "report out -o out/fedavg-seed-1/r.html", "bundle out -o out/fedavg-seed-1/b.tgz",
+        "partition small.toml -o out/fedavg-seed-1/m.png", "run small.toml --out out/fedavg-seed-1",
+        "run small.toml --out out/fedavg-seed-1/new/runs"}) {
+    EXPECT_THAT(refused(command),
+                ContainsRegex("--out(put)?: lies in the run directory out/fedavg-seed-[12]\n"
+                              "  choose a place outside the runs\n"))
+        << command;
+  }
+  EXPECT_EQ(snapshot_of(scratch / "out"), before);
+}
 
 TEST_F(BadRunFolder, IsRefusedWithARemedyAndLeftAsItWas) {
   std::string text = refusals(scratch, {"run small.toml --out out"});

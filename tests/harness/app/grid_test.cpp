@@ -276,6 +276,7 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
             "an exact access for which no budget pays"},
            {record + "--set audit.kind=gradient --set audit.canaries=8000",
             "8000 canaries, and 7850 coordinates"},
+           {"--set training.rate=1e39", "rate is 1e+39 (for fedavg); allowed: numbers up to 3.4e+38"},
            {"--set algorithms.fedavg.name=fedadam --set training.beta1=1.0", "never looks at an update"}}) {
     for (const char* command : {"run small.toml --out other ", "run small.toml --out dry --dry-run "})
       EXPECT_THAT(refused(command + settings), HasSubstr(message)) << command;

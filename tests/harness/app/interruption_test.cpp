@@ -143,6 +143,15 @@ TEST_F(Interruption, AnIgnoredSignalStaysIgnored) {
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
 }
 
+TEST_F(Interruption, ARunGoesOnWhenNobodyReadsItsNotes) {
+  SmallExperiment{.seeds = "[1, 2, 3]"}.write_to(scratch);
+  const std::string program = (build_folder() / "bin" / "fedarena").string();
+  const CommandLine unread(std::vector<std::string>{"-c", "\"$0\" \"$@\" 2>&1 | head -c 1", program});
+  run_program(scratch, unread + kRun, {.program = "/bin/sh"});
+  for (const char* cell : {"fedavg-seed-1", "fedavg-seed-2", "fedavg-seed-3"})
+    EXPECT_EQ(summary_of(scratch / "out" / cell).state, results::kFinished) << cell;
+}
+
 TEST_F(Interruption, AFileOfLimitedSizeIsAMessage) {
   many_rounds({"fedavg"}).write_to(scratch);
   const std::string program = (build_folder() / "bin" / "fedarena").string();

@@ -232,5 +232,28 @@ TEST_F(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
       HasSubstr("prices.csv:42:8: the field of column \"price\" is \"lots\"; allowed: a finite number"));
 }
 
+// By what the files hold: a copy, a link and a longer path are the examples that the policy hides.
+TEST_F(Regression, RefusesItsExamplesAsPublicData) {
+  price_regression().write_to(scratch);
+  fs::copy_file(scratch / "prices.csv", scratch / "copy.csv");
+  fs::create_symlink("prices.csv", scratch / "link.csv");
+  std::string others = "size,colour,price\n";
+  for (int size = 1; size <= 40; ++size)
+    others += fmt::format("{}.5,{},{}\n", size % 7, size % 3 == 0 ? "red" : "blue", size);
+  scratch.write("others.csv", others);
+  const std::string private_run =
+      "run small.toml --dry-run --set privacy.policy=record --set proxy.name=csv --set proxy.target=price "
+      "--set proxy.task=regression --set proxy.categorical=colour --set proxy.path=";
+  for (const std::string& path :
+       {std::string("copy.csv"), std::string("link.csv"), (scratch / "prices.csv").string()}) {
+    EXPECT_THAT(
+        refused(private_run + path),
+        HasSubstr("100 % of the examples of [proxy] are among those of [data], which \"fedavg\" hides "
+                  "by the policy \"record\": private data are not public\n"))
+        << path;
+  }
+  succeed(private_run + "others.csv");
+}
+
 }  // namespace
 }  // namespace fedarena::test

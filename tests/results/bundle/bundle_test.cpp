@@ -186,6 +186,24 @@ TEST_F(BundleTest, RefusesARunThatIsNotAsItWasSealed) {
   EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));
 }
 
+TEST_F(BundleTest, RefusesAPartOfARecordThatIsNotSealed) {
+  record("runs/dp-fedavg-seed-1");
+  scratch_.write("runs/dp-fedavg-seed-1/synthetic/round-0001/images.npy", "x");
+  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
+              HasSubstr("dp-fedavg-seed-1/synthetic/round-0001/images.npy: is not among the files that"));
+}
+
+TEST_F(BundleTest, NamesFoldersInUtf8) {
+  record("runs/\u00e9t\u00e9/\u6570-seed-1");
+  bundle(scratch_ / "a.tar.gz");
+  EXPECT_EQ(unpack_bundle(scratch_ / "a.tar.gz", scratch_ / "unpacked").runs.front().folder,
+            "\u00e9t\u00e9/\u6570-seed-1");
+  EXPECT_TRUE(fs::exists(scratch_ / "unpacked/\u00e9t\u00e9/\u6570-seed-1/summary.json"));
+  fs::rename(scratch_ / "runs/\u00e9t\u00e9", scratch_ / "runs/\xe9");
+  EXPECT_THAT(message_of([&] { bundle(scratch_ / "b.tar.gz"); }), HasSubstr("cannot be named in a bundle"));
+  EXPECT_FALSE(fs::exists(scratch_ / "b.tar.gz"));
+}
+
 TEST_F(BundleTest, OfTheSameRunsHasTheSameBytes) {
   record("runs/dp-fedavg-seed-1");
   bundle(scratch_ / "a.tar.gz");

@@ -58,6 +58,14 @@ TEST_F(FindRunsTest, DoesNotFollowLinksThatCouldLoop) {
   EXPECT_THAT(names(find_runs(std::vector{folder_ / "runs"})), ElementsAre("a"));
 }
 
+TEST_F(FindRunsTest, FollowsLinksToRuns) {
+  make_run(folder_ / "elsewhere/a", 1);
+  make_run(folder_ / "runs/b", 2);
+  fs::create_directory_symlink(folder_ / "elsewhere/a", folder_ / "runs/c");
+  EXPECT_THAT(names(find_runs(std::vector{folder_ / "runs"})), ElementsAre("b", "c"));
+  EXPECT_THAT(names(find_runs(std::vector{folder_ / "runs", folder_ / "elsewhere"})), ElementsAre("a", "b"));
+}
+
 TEST_F(FindRunsTest, ABrokenRunDoesNotHideTheOthers) {
   make_run(folder_ / "runs/good", 1);
   make_run(folder_ / "runs/broken", 2);
