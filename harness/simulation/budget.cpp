@@ -1,5 +1,5 @@
-// What a run may still spend, and what it is charged for rounds that it leaves out: a privacy filter for the
-// run as a whole (Lecuyer 2021), or one for each client that has a budget of its own.
+// What a run may still spend: a privacy filter for the run as a whole (Lecuyer 2021), or one for each client
+// that has a budget of its own.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -34,11 +34,6 @@ bool is_unlike(const std::vector<Ledger::Segment>& segments) {
   return priced(segments.back().accesses) != priced(segments[segments.size() - 2].accesses);
 }
 
-bool charges_nothing(const std::vector<Ledger::Segment>& segments) {
-  return std::ranges::all_of(
-      segments, [](const Ledger::Segment& segment) { return segment.round().charged().empty(); });
-}
-
 // "4 gradients of batches of 64, 1 vote"
 std::string describe(const AccessPlan& plan) {
   std::vector<std::string> kinds;
@@ -68,13 +63,15 @@ void Simulation::check_label_counts() const {
 }
 
 // Saves the work of a round that is bound to be withheld: a plan is charged in full; without one, when all
-// rounds so far, two or more, made the same accesses, so will the next one.
+// rounds so far, two or more, made the same accesses, so will the next one. Before the first round, messages
+// tell what they will cost; what an oracle will be asked for, nobody knows.
 void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
     const bool alike = segments.size() == 1 && segments.front().participations > 1;
     return alike ? &segments.front() : nullptr;
   };
+  const auto* local = std::get_if<LocalPolicy>(&setup_.policy);
   Ledger forecast = ledger_;
   bool has_plans = true;
   for (const std::int64_t client : cohort) {
@@ -83,10 +80,14 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
     has_plans = accesses.has_value();  // an algorithm makes them for all clients or for none
     const auto* segment = same_again(ledger_.clients().at(client).segments);
     if (!accesses && segment != nullptr) accesses = segment->round();
+    if (round_ == 0 && local != nullptr) accesses = message_accesses(*local, client, round);
     if (accesses && !accesses->charged().empty()) forecast.record(round, client, *accesses);
   }
+  const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
   if (const auto* segment = same_again(ledger_.population()))
     forecast.record_population(round, segment->round());
+  else if (round_ == 0 && clients != nullptr)  // a server that asks for no sum has no use for a budget
+    forecast.record_population(round, sum_of(*clients, round).accesses());
   check_budget(forecast);
 }
 
@@ -210,47 +211,20 @@ AccessPlan Simulation::unasked(const AccessPlan& plan, const AccessPlan& asked, 
                 .remedy = "What the algorithm returns from access_plan() must be the most that it asks for"});
 }
 
-std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
-  return draws_secret_cohorts() ? std::vector<std::int64_t>() : cohort_of(round);
-}
-
-std::int64_t Simulation::fullest_round_left() const {
-  std::int64_t fullest = round_ + 1;
-  if (unit(setup_.policy) != Unit::kLocal) return fullest;
-  std::size_t most = setup_.algorithm.uplink_entries(fullest).size();
-  for (std::int64_t round = fullest + 1; round <= setup_.rounds; ++round) {
-    const std::size_t entries = setup_.algorithm.uplink_entries(round).size();
-    if (entries > most) fullest = round;
-    most = std::max(most, entries);
+RoundAccesses Simulation::message_accesses(const LocalPolicy& policy, std::int64_t client,
+                                           std::int64_t round) const {
+  const DeclaredUplink declared = declared_uplink(client, round, shard_of(client).size(0));
+  Message zeros;
+  for (const UplinkEntry& entry : declared.entries) {
+    if (entry.counts_examples)
+      zeros.put_entry({entry.name, declared.examples});
+    else
+      zeros.put_entry({entry.name, zeros_like(params_)});
   }
-  return fullest;
-}
-
-std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
-  const Unit hidden = unit(setup_.policy);
-  const bool asks_each = hidden == Unit::kRecord || hidden == Unit::kLocal;
-  std::set<std::int64_t> drawn;
-  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : known_cohort(round)) drawn.insert(client);
-  }
-  std::vector<std::int64_t> clients;
-  for (const std::int64_t client : drawn) {
-    const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
-    const bool is_new = segments.empty() || (asks_each && charges_nothing(segments));
-    if (is_new && !spent_.contains(client)) clients.push_back(client);
-  }
-  const std::int64_t round = fullest_round_left();
-  const Downlink downlink = opened(next_downlink());
-  std::vector<LocalResult> trained(clients.size());
-  setup_.pool.for_each(clients.size(), [&](std::size_t index) {
-    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    const std::int64_t client = clients[index];
-    trained[index] = train_client(client, round, downlink, past_of(client));
-  });
-  std::map<std::int64_t, LocalResult> results;
-  for (std::size_t index = 0; index < clients.size(); ++index)
-    results.emplace(clients[index], std::move(trained[index]));
-  return results;
+  RoundAccesses accesses;
+  // Where they vary, centres change the price.
+  randomise(zeros, declared, of_client(policy, client), Centres(), streams_of(round, client), accesses);
+  return accesses;
 }
 
 std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, std::int64_t round,
@@ -264,61 +238,6 @@ std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, s
   const auto plan = plan_of(client_view(client, round, *oracle, known, unseen), *oracle);
   if (!plan) return std::nullopt;
   return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
-}
-
-RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {
-  if (segments.size() == 1) return segments.front().round();
-  RoundAccesses dearest;
-  double most = -1;
-  for (const Ledger::Segment& segment : segments) {
-    const double epsilon = odometer_.epsilon(segment.round().charged())
-                               .epsilon.value_or(std::numeric_limits<double>::infinity());
-    if (epsilon < most) continue;
-    most = epsilon;
-    dearest = segment.round();
-  }
-  return dearest;
-}
-
-void Simulation::charge_rest() {
-  if (unit(setup_.policy) == Unit::kNothing || finished() || ledger_.ended_after() != 0) return;
-  const auto newcomers = train_newcomers();
-  RoundAccesses population, as_if;
-  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
-  if (policy != nullptr) {
-    // Whatever the rounds so far did, a server may ask for a sum in each of the others.
-    const PrivateUplink uplink = privatised(*policy, round_ + 1, {});
-    uplink.charge_a_sum();
-    population = uplink.accesses();
-    as_if = uplink.as_if_accesses();
-  }
-  std::map<std::int64_t, RoundAccesses> dearest;  // of each client, of the rounds so far
-  ledger_.end_after(round_);
-  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : known_cohort(round)) {
-      if (spent_.contains(client)) continue;
-      const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
-      const auto newcomer = newcomers.find(client);
-      const bool is_new = newcomer != newcomers.end();
-      const auto [known, unknown] = dearest.try_emplace(client);
-      if (unknown) known->second = dearest_accesses(segments);
-      if (is_new && known->second.charged().empty()) known->second = newcomer->second.accesses;
-      const RoundAccesses accesses =
-          segments.empty()
-              ? known->second
-              : planned_accesses(client, round, is_new ? newcomer->second.state : client_states_.get(client))
-                    .value_or(known->second);
-      if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
-        spent_.insert(client);
-        continue;
-      }
-      ledger_.record(round, client, accesses);
-      if (has_own_budgets(setup_.policy) && !pays_again(client, ledger_)) spent_.insert(client);
-    }
-    // Of other units it holds what all are charged for once.
-    if (policy != nullptr) ledger_.record_population(round, population);
-    if (policy != nullptr && policy->as_if_cohort > 0) ledger_.record_as_if(round, as_if);
-  }
 }
 
 }  // namespace fedarena

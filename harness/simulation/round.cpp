@@ -41,6 +41,12 @@ PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t ro
           std::move(uplinks)};
 }
 
+PrivateUplink Simulation::sum_of(const ClientPolicy& policy, std::int64_t round) const {
+  PrivateUplink uplink = privatised(policy, round, {});
+  uplink.charge_a_sum();
+  return uplink;
+}
+
 void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger) {
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
   if (policy == nullptr) {

@@ -227,6 +227,8 @@ class Simulation {
   // What a plan says beforehand that a client will be charged for in a round; none where there is no plan.
   std::optional<RoundAccesses> planned_accesses(std::int64_t client, std::int64_t round,
                                                 const ClientStates::State& state) const;
+  // What a client will be charged for the message that it is to send, whatever is in it.
+  RoundAccesses message_accesses(const LocalPolicy& policy, std::int64_t client, std::int64_t round) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
   RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
   // In the order of `clients`; `done` is called after each, from any thread.
@@ -234,6 +236,8 @@ class Simulation {
                                      const Downlink& downlink, const std::function<void()>& done) const;
   PrivateUplink privatised(const ClientPolicy& policy, std::int64_t round,
                            std::vector<Message> uplinks) const;
+  // Of no messages, charged as if a sum had been asked for.
+  PrivateUplink sum_of(const ClientPolicy& policy, std::int64_t round) const;
   // The next round; where it throws, model, server state and clip norm are to be put back.
   results::RoundRecord play_round();
   void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);

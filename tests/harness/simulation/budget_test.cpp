@@ -119,9 +119,21 @@ TEST_F(Budgets, ThatPayForNoRoundAreAnError) {
   for (const PrivacyPolicy& policy : private_policies()) {
     const std::vector<double> spent = epsilons(policy);
     Simulation simulation(setup(with_budget(policy, spent[0] * 0.999)));
+    algorithm.trained = 0;
     EXPECT_THAT(refused_round(simulation),
                 AllOf(HasSubstr("does not pay for a single round"), HasSubstr("noise_multiplier")));
+    // What an oracle will be asked for is known from a plan alone, what a message costs before it is made.
+    EXPECT_EQ(algorithm.trained == 0, unit(policy) != Unit::kRecord);
   }
+}
+
+TEST_F(Budgets, ThatPayForNoPlannedRoundAreAnErrorBeforeAnythingIsTrained) {
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
+  const std::vector<double> spent = epsilons(records_hidden());
+  Simulation simulation(setup(with_budget(records_hidden(), spent[0] * 0.999)));
+  algorithm.trained = 0;
+  EXPECT_THAT(refused_round(simulation), HasSubstr("does not pay for a single round"));
+  EXPECT_EQ(algorithm.trained, 0);
 }
 
 // Of one budget, or of each client's own, which say nothing of what the whole population is charged.

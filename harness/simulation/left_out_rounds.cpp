@@ -1,0 +1,120 @@
+// What a run that ends early is charged for the rounds that it leaves out, as they were planned.
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/private_uplink.hpp"
+#include "harness/simulation/simulation.hpp"
+
+namespace fedarena {
+namespace {
+
+bool charges_nothing(const std::vector<Ledger::Segment>& segments) {
+  return std::ranges::all_of(
+      segments, [](const Ledger::Segment& segment) { return segment.round().charged().empty(); });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
+  return draws_secret_cohorts() ? std::vector<std::int64_t>() : cohort_of(round);
+}
+
+std::int64_t Simulation::fullest_round_left() const {
+  std::int64_t fullest = round_ + 1;
+  if (unit(setup_.policy) != Unit::kLocal) return fullest;
+  std::size_t most = setup_.algorithm.uplink_entries(fullest).size();
+  for (std::int64_t round = fullest + 1; round <= setup_.rounds; ++round) {
+    const std::size_t entries = setup_.algorithm.uplink_entries(round).size();
+    if (entries > most) fullest = round;
+    most = std::max(most, entries);
+  }
+  return fullest;
+}
+
+std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
+  const Unit hidden = unit(setup_.policy);
+  const bool asks_each = hidden == Unit::kRecord || hidden == Unit::kLocal;
+  std::set<std::int64_t> drawn;
+  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
+    for (const std::int64_t client : known_cohort(round)) drawn.insert(client);
+  }
+  std::vector<std::int64_t> clients;
+  for (const std::int64_t client : drawn) {
+    const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
+    const bool is_new = segments.empty() || (asks_each && charges_nothing(segments));
+    if (is_new && !spent_.contains(client)) clients.push_back(client);
+  }
+  const std::int64_t round = fullest_round_left();
+  const Downlink downlink = opened(next_downlink());
+  std::vector<LocalResult> trained(clients.size());
+  setup_.pool.for_each(clients.size(), [&](std::size_t index) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    const std::int64_t client = clients[index];
+    trained[index] = train_client(client, round, downlink, past_of(client));
+  });
+  std::map<std::int64_t, LocalResult> results;
+  for (std::size_t index = 0; index < clients.size(); ++index)
+    results.emplace(clients[index], std::move(trained[index]));
+  return results;
+}
+
+RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {
+  if (segments.size() == 1) return segments.front().round();
+  RoundAccesses dearest;
+  double most = -1;
+  for (const Ledger::Segment& segment : segments) {
+    const double epsilon = odometer_.epsilon(segment.round().charged())
+                               .epsilon.value_or(std::numeric_limits<double>::infinity());
+    if (epsilon < most) continue;
+    most = epsilon;
+    dearest = segment.round();
+  }
+  return dearest;
+}
+
+void Simulation::charge_rest() {
+  if (unit(setup_.policy) == Unit::kNothing || finished() || ledger_.ended_after() != 0) return;
+  const auto newcomers = train_newcomers();
+  RoundAccesses population, as_if;
+  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
+  if (policy != nullptr) {
+    // Whatever the rounds so far did, a server may ask for a sum in each of the others.
+    const PrivateUplink uplink = sum_of(*policy, round_ + 1);
+    population = uplink.accesses();
+    as_if = uplink.as_if_accesses();
+  }
+  std::map<std::int64_t, RoundAccesses> dearest;  // of each client, of the rounds so far
+  ledger_.end_after(round_);
+  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
+    for (const std::int64_t client : known_cohort(round)) {
+      if (spent_.contains(client)) continue;
+      const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
+      const auto newcomer = newcomers.find(client);
+      const bool is_new = newcomer != newcomers.end();
+      const auto [known, unknown] = dearest.try_emplace(client);
+      if (unknown) known->second = dearest_accesses(segments);
+      if (is_new && known->second.charged().empty()) known->second = newcomer->second.accesses;
+      const RoundAccesses accesses =
+          segments.empty()
+              ? known->second
+              : planned_accesses(client, round, is_new ? newcomer->second.state : client_states_.get(client))
+                    .value_or(known->second);
+      if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
+        spent_.insert(client);
+        continue;
+      }
+      ledger_.record(round, client, accesses);
+      if (has_own_budgets(setup_.policy) && !pays_again(client, ledger_)) spent_.insert(client);
+    }
+    // Of other units it holds what all are charged for once.
+    if (policy != nullptr) ledger_.record_population(round, population);
+    if (policy != nullptr && policy->as_if_cohort > 0) ledger_.record_as_if(round, as_if);
+  }
+}
+
+}  // namespace fedarena
