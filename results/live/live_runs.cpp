@@ -59,11 +59,11 @@ bool holds_runs(const fs::path& folder) {
   }
 }
 
-// Whether a run, or what could not be listed, is there still.
+// Whether a run, or a folder that could not be searched, is there still.
 bool is_there(const FoundRun& run) {
   std::error_code ignored;
-  const bool listed = !run.problem.starts_with("cannot be listed");
-  return listed ? is_run_directory(run.path) : fs::exists(fs::symlink_status(run.path, ignored));
+  const bool searched = !run.problem.starts_with("cannot be ");
+  return searched ? is_run_directory(run.path) : fs::exists(fs::symlink_status(run.path, ignored));
 }
 
 // One that ended but was not waited for by its parent is a zombie, and at work no more.

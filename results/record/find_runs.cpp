@@ -44,19 +44,23 @@ void search(const fs::path& folder, std::vector<FoundRun>& found) {
     found.push_back(read_run(folder));
     return;
   }
+  const auto fail = [&](const char* what, const std::error_code& why) {
+    found.push_back({.path = folder, .summary = {}, .problem = what + why.message()});
+  };
   std::error_code failure;
   fs::directory_iterator entry(folder, failure);
   while (!failure && entry != fs::directory_iterator()) {
-    std::error_code ignored;
+    std::error_code unseen;
     const fs::path& below = entry->path();
+    const fs::file_status status = entry->symlink_status(unseen);
+    // A folder whose files may be listed and not looked at: anything may be in it.
+    if (unseen == std::errc::permission_denied) return fail("cannot be entered: ", unseen);
     // A link to a run is that run; one to a folder of runs could lead back here.
-    const bool leads_to_run = entry->is_symlink(ignored) && is_run_directory(below);
-    if (leads_to_run || fs::is_directory(entry->symlink_status(ignored))) search(below, found);
+    const bool leads_to_run = fs::is_symlink(status) && is_run_directory(below);
+    if (leads_to_run || fs::is_directory(status)) search(below, found);
     entry.increment(failure);
   }
-  if (failure) {
-    found.push_back({.path = folder, .summary = {}, .problem = "cannot be listed: " + failure.message()});
-  }
+  if (failure) fail("cannot be listed: ", failure);
 }
 
 [[noreturn]] void fail(const fs::path& path, std::string found, std::string remedy) {

@@ -85,7 +85,13 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
 RunDirectory RunDirectory::open(const std::filesystem::path& path, const RoundLimits& limits) {
   RunDirectory run(path);
   run.limits_ = limits;
-  if (!run.has(kSummaryFile)) {
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(path / kSummaryFile, failure)) {
+    if (failure == std::errc::permission_denied) {
+      throw Error(Complaint{.place = {.file = path.string()},
+                            .found = "cannot be entered: " + failure.message(),
+                            .remedy = "change its permissions, or ask whom it belongs to"});
+    }
     throw Error(Complaint{.place = {.file = path.string()},
                           .found = fmt::format("holds no run: there is no {} in it", kSummaryFile),
                           .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});

@@ -1,8 +1,10 @@
 #include "results/record/find_runs.hpp"
 
+#include <iostream>
 #include <map>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fedarena/base/file.hpp"
 
@@ -151,6 +153,28 @@ TEST_F(FindRunsTest, SaysWhenThereIsNothingToFind) {
                 find_runs(std::vector{folder_ / "a", folder_ / "none"});
               }),
               HasSubstr("does not exist"));
+}
+
+// Its files may be listed, and nobody knows whether they are a run's. Root may enter everything, so that a child
+// becomes somebody else.
+TEST_F(FindRunsTest, AFolderThatCannotBeEnteredIsAProblem) {
+  for (const char* run : {"runs/closed", "runs/open"}) make_run(folder_ / run, 1);
+  for (const fs::path& way : {folder_.path(), folder_ / "runs"}) fs::permissions(way, fs::perms::all);
+  fs::permissions(folder_ / "runs/closed", fs::perms(0444));
+  const auto look_as_another = [&] {
+    if (geteuid() == 0 && setuid(12345) != 0) ::_exit(1);
+    for (const char* path : {"runs", "runs/closed"}) {
+      for (const FoundRun& run : find_runs(std::vector{folder_ / path}))
+        std::cerr << run.path.filename().string() << "(" << run.problem << ") ";
+    }
+    std::cerr << message_of([&] { open_one_run(folder_ / "runs/closed"); });
+    ::_exit(0);
+  };
+  EXPECT_EXIT(look_as_another(), testing::ExitedWithCode(0),
+              "^closed\\(cannot be entered: Permission denied\\) open\\(\\) "
+              "closed\\(cannot be entered: Permission denied\\) "
+              ".*/runs/closed: cannot be entered: Permission denied\n  change its permissions");
+  fs::permissions(folder_ / "runs/closed", fs::perms(0755));
 }
 
 TEST_F(FindRunsTest, RunNamesArePathsBelowWhatHoldsAllFolders) {
