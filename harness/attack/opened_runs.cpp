@@ -11,7 +11,8 @@ namespace fedarena {
 
 namespace fs = std::filesystem;
 
-OpenedRuns::OpenedRuns(const Catalog& catalog, std::span<const results::FoundRun> asked) : catalog_(catalog) {
+OpenedRuns::OpenedRuns(const Catalog& catalog, std::span<const results::FoundRun> asked, std::string device)
+    : catalog_(catalog), device_(std::move(device)) {
   for (const results::FoundRun& run : asked) asked_.emplace(fs::weakly_canonical(run.path), run.path);
 }
 
@@ -23,8 +24,8 @@ OpenedRun OpenedRuns::open(const fs::path& path) {
   OpenedRun run = known.lock();
   if (run == nullptr) {
     const auto asked = asked_.find(canonical);
-    run =
-        std::make_shared<const FinishedRun>(asked == asked_.end() ? path : asked->second, catalog_, inputs_);
+    run = std::make_shared<const FinishedRun>(asked == asked_.end() ? path : asked->second, catalog_, inputs_,
+                                              device_);
     known = run;
   }
   return run;

@@ -23,8 +23,8 @@ using OpenedRun = std::shared_ptr<const FinishedRun>;
 class OpenedRuns {
  public:
   /// `asked`: the runs that are attacked, whose paths are told as they are written there, whoever asks them
-  /// first. `catalog` must outlive it, and it the runs.
-  OpenedRuns(const Catalog& catalog, std::span<const results::FoundRun> asked);
+  /// first. `device`: as FinishedRun takes it. `catalog` must outlive it, and it the runs.
+  OpenedRuns(const Catalog& catalog, std::span<const results::FoundRun> asked, std::string device);
 
   /// Throws Error where FinishedRun does.
   OpenedRun open(const std::filesystem::path& path);
@@ -38,6 +38,7 @@ class OpenedRuns {
 
  private:
   const Catalog& catalog_;
+  std::string device_;
   SharedInputs inputs_;
   std::map<std::filesystem::path, std::filesystem::path> asked_;  // by canonical path, as the others
   mutable std::mutex mutex_;

@@ -60,7 +60,8 @@ std::set<std::int64_t> participants(const Ledger& ledger) {
 
 }  // namespace
 
-FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& inputs)
+FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& inputs,
+                         const std::string& device)
     : path_(std::move(path)) {
   const auto run = results::RunDirectory::open(path_);
   summary_ = run.summary();
@@ -68,7 +69,9 @@ FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& in
     refuse(path_, fmt::format("the run is {}, not finished", summary_.state),
            "Finish it by `fedarena run ... --resume` first.");
   }
-  points_ = read_grid(config::read_document(path_ / results::kExperimentFile), {}, catalog);
+  std::vector<std::string> overrides;
+  if (!device.empty()) overrides.push_back("experiment.device=" + device);
+  points_ = read_grid(config::read_document(path_ / results::kExperimentFile), overrides, catalog);
   cells_ = plan_cells(points_);
   dataset_ = &inputs.dataset(experiment());
   check_same(path_, "data", summary_.data_hash, inputs.data_hash(experiment()));

@@ -21,8 +21,10 @@ namespace fedarena {
 class FinishedRun {
  public:
   /// Throws Error where the folder holds no finished run with a checkpoint and a ledger, or where data or
-  /// partition are others than the run recorded.
-  FinishedRun(std::filesystem::path path, const Catalog& catalog, SharedInputs& inputs);
+  /// partition are others than the run recorded. `device`: replaces the one that it was trained on, unless
+  /// empty.
+  FinishedRun(std::filesystem::path path, const Catalog& catalog, SharedInputs& inputs,
+              const std::string& device);
 
   const std::filesystem::path& path() const { return path_; }
   const results::Summary& summary() const { return summary_; }

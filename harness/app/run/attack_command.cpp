@@ -42,6 +42,7 @@ struct AttackArguments {
   std::int64_t examples = 0;
   InversionArguments inversion;
   int workers = WorkPool::available_cores();
+  std::string device;
   std::string format = "text";
 };
 
@@ -121,7 +122,7 @@ class AttackedRuns {
         found_(found),
         host_(host),
         stop_(stop),
-        runs_(catalog, found),
+        runs_(catalog, found, arguments.device),
         pool_(arguments.workers, use_one_torch_thread),
         answers_(stderr, names_of(found, [](const results::FoundRun& run) { return run.path.string(); })) {}
 
@@ -251,6 +252,7 @@ void add_attack_command(CLI::App& app, Action& action) {
   add_inversion_options(command, arguments.inversion);
   command.get_option("--invert")->excludes(score)->excludes(examples);
   add_workers(command, arguments.workers);
+  add_device(command, arguments.device);
   add_format(command, arguments.format, "text (the default), or json with every client");
   add_plugin_path(command, arguments.plugin_path);
 }

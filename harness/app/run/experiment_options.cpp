@@ -1,8 +1,28 @@
 #include "harness/app/run/experiment_options.hpp"
 
+#include <string>
+
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 
+#include "harness/config/sections/devices.hpp"
+
 namespace fedarena {
+namespace {
+
+// As the experiment file has it, but named by its option.
+CLI::Validator device_name() {
+  const auto check = [](std::string& text) -> std::string {
+    if (is_device(text)) return {};
+    return Error(Complaint{.found = fmt::format("\"{}\" is unknown", text),
+                           .allowed = kDeviceNames,
+                           .nearest = nearest_device(text)})
+        .what();
+  };
+  return {check, ""};
+}
+
+}  // namespace
 
 PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
   PluginHost host;
@@ -17,6 +37,12 @@ PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
 void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
   command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
       ->allow_extra_args(false);
+}
+
+void add_device(CLI::App& command, std::string& device) {
+  command.add_option("--device", device, "auto, cpu, cuda or cuda:N; replaces experiment.device")
+      ->type_name("NAME")
+      ->check(device_name());
 }
 
 void add_experiment_options(CLI::App& command, ExperimentOptions& options) {

@@ -34,6 +34,7 @@ namespace fs = std::filesystem;
 struct FidArguments {
   std::vector<fs::path> folders, plugin_path;
   int workers = WorkPool::available_cores();
+  std::string device;
   std::string format = "text";
 };
 
@@ -125,7 +126,7 @@ std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, 
   for (const results::FoundRun& each : found) {
     if (stop.load(std::memory_order_relaxed)) throw Interrupted();
     try {
-      const FinishedRun run(each.path, catalog, inputs);
+      const FinishedRun run(each.path, catalog, inputs, arguments.device);
       const torch::Tensor images = set_of(run);  // before a network is trained for nothing
       auto& measure = measures[&run.dataset()];
       if (measure == nullptr)
@@ -168,6 +169,7 @@ void add_fid_command(CLI::App& app, Action& action) {
                   "Measure how far the synthetic images of finished runs lie from the test images.");
   command.add_option("DIR", arguments.folders, "folders with run directories of finished runs")->required();
   add_workers(command, arguments.workers);
+  add_device(command, arguments.device);
   add_format(command, arguments.format);
   add_plugin_path(command, arguments.plugin_path);
 }

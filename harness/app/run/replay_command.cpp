@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/device.hpp"
 #include "harness/runner/run_experiment.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/bundle/replay_difference.hpp"
@@ -96,6 +98,18 @@ void report(const std::string& name, const fs::path& recorded, const fs::path& r
   }
 }
 
+// The same bits come from no other device, so that there is no option for one.
+void check_device(const fs::path& recorded, const std::string& device) {
+  try {
+    device_of(device);
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    complaint.place.file = recorded.string();
+    complaint.remedy = "Replay it where there is such a GPU: another device gives other bits.";
+    throw Error(std::move(complaint));
+  }
+}
+
 int run_replay(const ReplayArguments& arguments) {
   if (!arguments.out.empty()) check_outside_runs("--out", arguments.out);
   const TemporaryFolder unpacked;
@@ -109,6 +123,7 @@ int run_replay(const ReplayArguments& arguments) {
     const fs::path recorded = unpacked.path() / bundled.folder;
     const std::vector<GridPoint> points =
         read_grid(config::read_document(recorded / results::kExperimentFile), {}, catalog);
+    check_device(bundled.folder, points.front().experiment.device);
     const std::vector<PlannedCell> cells = plan_cells(points);
     RunOptions options;
     options.out = (out / bundled.folder).parent_path();

@@ -17,7 +17,6 @@
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
-#include "harness/config/sections/devices.hpp"
 #include "harness/ranks/ranks.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/dry_run.hpp"
@@ -135,18 +134,6 @@ int run_experiments(const RunArguments& arguments) {
   return kSuccess;
 }
 
-// As the experiment file has it, but named by its option.
-CLI::Validator device_name() {
-  const auto check = [](std::string& text) -> std::string {
-    if (is_device(text)) return {};
-    return Error(Complaint{.found = fmt::format("\"{}\" is unknown", text),
-                           .allowed = kDeviceNames,
-                           .nearest = nearest_device(text)})
-        .what();
-  };
-  return {check, ""};
-}
-
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& action) {
@@ -175,9 +162,7 @@ void add_run_command(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   add_name(command, "--stage", arguments.stage, {kTrials, kCells},
            "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished");
-  command.add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N; replaces experiment.device")
-      ->type_name("NAME")
-      ->check(device_name());
+  add_device(command, arguments.device);
   command.add_flag("--resume", arguments.run.resume,
                    "keep finished cells, continue unfinished ones, begin the others");
   command.add_flag("--dry-run", arguments.dry_run,

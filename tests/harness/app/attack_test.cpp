@@ -225,6 +225,21 @@ TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
   EXPECT_GT(area_of(attacks, "image-distance"), area_of(attacks, "loss"));
 }
 
+// Of a run that was trained elsewhere, on a GPU.
+TEST_F(AttackCommand, TakesADeviceInPlaceOfOneThatIsNotHere) {
+  run_small(scratch, sharing_images());
+  const std::string run = "out/fedlap-seed-1";
+  std::string experiment = content_of(scratch / run / "experiment.toml");
+  const std::string cpu = "device = \"cpu\"";
+  experiment.replace(experiment.find(cpu), cpu.size(), "device = \"cuda:99\"");
+  scratch.write(run + "/experiment.toml", experiment);
+  for (const std::string command : {"attack ", "fid "}) {
+    EXPECT_THAT(refused(command + run), AllOf(HasSubstr("cuda:99"), HasSubstr("--device cpu"))) << command;
+    EXPECT_NE(succeed(command + run + " --device cpu").out, "") << command;
+    EXPECT_THAT(refused(command + run + " --device gpu"), HasSubstr("did you mean \"cpu\"?"));
+  }
+}
+
 // The distances of a set come with those of as many examples and of noise; what is no such set is told.
 TEST_F(AttackCommand, LeavesDistancesOfImageSetsToFid) {
   run_small(scratch, sharing_images());

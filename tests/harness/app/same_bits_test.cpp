@@ -100,6 +100,20 @@ TEST_F(Replay, ByAnotherBuildIsReportedAndNoError) {
                     HasSubstr("1 of 2 runs came out with the same bits\n")));
 }
 
+TEST_F(Replay, RefusesADeviceThatIsNotHere) {
+  run_small(scratch);
+  const auto run = results::RunDirectory::open(scratch / "out/fedavg-seed-1");
+  std::string experiment = run.read_file(results::kExperimentFile);
+  const std::string cpu = "device = \"cpu\"";
+  run.write_file_atomically(results::kExperimentFile,
+                            experiment.replace(experiment.find(cpu), cpu.size(), "device = \"cuda:99\""));
+  run.write_summary(run.summary());  // with a seal of all that
+  succeed("bundle out -o gpu.tar.gz");
+  EXPECT_THAT(refused("replay gpu.tar.gz"),
+              AllOf(HasSubstr("the device \"cuda:99\" is asked for"), HasSubstr("Replay it where there is"),
+                    Not(HasSubstr("--device"))));
+}
+
 // Nobody did anything to this run: its noise cannot be drawn again.
 TEST_F(Replay, AccusesNobodyWhereNoiseIsTheSystems) {
   const std::string more = "\n[algorithms.privacy]\npolicy = \"record\"\nnoise_source = \"system\"\n";
