@@ -6,6 +6,7 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/record/run_directory.hpp"
@@ -24,6 +25,7 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
   const Experiment& experiment = points.front().experiment;
   results::Comparison compare(verification, path / results::kSummaryFile);
   compare.text("data_hash", summary.data_hash, inputs.data_hash(experiment));
+  compare.text("dataset_note", summary.dataset_note, data_note(experiment, inputs.dataset(experiment)));
   const auto dealt = inputs.dealt(experiment, summary.seed);
   compare.text("partition_hash", summary.partition_hash, dealt->card.statistics.index_hash);
   if (!run.has(results::kPartitionFile)) return verification;

@@ -362,6 +362,18 @@ TEST_F(ChangedData, IsToldApartWhereRunsMeetAnyway) {
                     HasSubstr(", as out/fedavg-seed-1 has it")));
 }
 
+// Under a new seal, and alone, so that no other run has the note as it was.
+TEST_F(VerifyCommand, FindsAnEditedNoteOnDataWithTheData) {
+  run_small(scratch);
+  const auto run = results::RunDirectory::open(scratch / "out/fedavg-seed-1");
+  results::Summary summary = run.summary();
+  summary.dataset_note = "real handwriting";
+  run.write_summary(summary);
+  EXPECT_THAT(failed("verify --data out").out,
+              AllOf(HasSubstr("summary.json: dataset_note is \"real handwriting\"; recomputed: \"glyphs is"),
+                    HasSubstr(" 1 difference\n")));
+}
+
 TEST_F(ChangedData, IsFoundByVerifyWithData) {
   EXPECT_THAT(succeed("verify out --data").out, HasSubstr("verified: 2 runs"));
   scratch.write("t.csv", table(1));
