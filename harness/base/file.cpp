@@ -68,6 +68,7 @@ void fail_on_file(const std::filesystem::path& file, std::string_view what, int 
 }
 
 void make_folders(const std::filesystem::path& folder) {
+  if (folder.empty()) return;  // that of a bare file name
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) fail_on_file(folder, "cannot be created", failure.value());

@@ -222,6 +222,14 @@ TEST_F(RunDirectoryTest, WritesSeveralFilesOrNone) {
   for (const auto& [file, content] : files) EXPECT_EQ(read_whole_file(file), content);
 }
 
+TEST_F(RunDirectoryTest, WritesFilesWhereTheProgramStands) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  EXPECT_NO_THROW(replace_files(std::vector<FileContent>{{"one.csv", "1"}, {"two.csv", "2"}}));
+  fs::current_path(before);
+  EXPECT_EQ(read_whole_file(folder_ / "one.csv") + read_whole_file(folder_ / "two.csv"), "12");
+}
+
 TEST_F(RunDirectoryTest, KeepsWholeRoundsWhenTheDiskIsFull) {
   for (const bool torn : {false, true}) {
     const fs::path path = folder_ / (torn ? "torn" : "whole");

@@ -16,7 +16,8 @@ namespace fedarena {
 [[noreturn]] FEDARENA_API void fail_on_file(const std::filesystem::path& file, std::string_view what,
                                             int code);
 
-/// Makes the folder, and those above it, where they are not there yet. Throws Error.
+/// Makes the folder, and those above it, where they are not there yet; an empty path is the current one.
+/// Throws Error.
 FEDARENA_API void make_folders(const std::filesystem::path& folder);
 
 /// A regular file that is open for reading. Nothing else is opened, because a pipe would wait for ever and a
