@@ -25,10 +25,19 @@ constexpr std::string_view kAlive{"\0", 1};
 // Where the copy writes to: its last word, and what it hands over.
 int words = -1, pieces = -1;
 
+void write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) ::_exit(1);  // nobody reads any more
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
 [[noreturn]] void end_with(std::string_view word) {
   ::close(pieces);  // which are read before the word
-  const bool said = ::write(words, word.data(), word.size()) == static_cast<ssize_t>(word.size());
-  ::_exit(said ? 0 : 1);
+  write_all(words, word);
+  ::_exit(0);
 }
 
 [[noreturn]] void end_by_exception() {
@@ -78,15 +87,6 @@ class Pipe {
  private:
   Descriptor reading_, writing_;
 };
-
-void write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) ::_exit(1);  // nobody reads any more
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
 
 // A piece goes as its size and its bytes.
 void hand_over(std::string_view piece) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <vector>
 
@@ -55,6 +56,22 @@ TEST_F(Trial, TellsADeathAfterWhatWasHandedOver) {
             "no more");
   EXPECT_THAT(died_of([](const TakePiece&) { std::_Exit(7); }, take), HasSubstr("exit code 7"));
   EXPECT_THAT(taken, ElementsAre("first", "second"));
+}
+
+// More than a pipe takes at once, so that signals meet the copy while it waits.
+TEST_F(Trial, TellsAReasonInFullWhateverSignalsCome) {
+  const std::string reason(std::size_t{3} << 20, 'x');
+  const std::string death = died_of(
+      [&](const TakePiece&) {
+        struct sigaction ignored = {};
+        ignored.sa_handler = [](int) {};
+        ::sigaction(SIGALRM, &ignored, nullptr);
+        const itimerval often{.it_interval = {0, 100}, .it_value = {0, 100}};
+        ::setitimer(ITIMER_REAL, &often, nullptr);
+        throw std::runtime_error(reason);
+      },
+      take);
+  EXPECT_TRUE(death == reason) << death.size() << " bytes";
 }
 
 TEST_F(Trial, EndsWhereNobodyTakesMore) {
