@@ -9,11 +9,13 @@
 #include <fmt/format.h>
 
 #include "fedarena/accounting/metric.hpp"
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
 
 #include "accounting/checks.hpp"
 
@@ -153,8 +155,8 @@ const Claim& worse(const Claim& left, const Claim& right) {
 std::vector<Access> as_assumed(std::vector<Access> accesses, const AccountSettings& settings) {
   if (settings.assume == "nothing") return accesses;
   if (settings.assume != "poisson") {
-    throw Error(Complaint{.found = fmt::format("unknown assumption \"{}\"", settings.assume),
-                          .allowed = "\"nothing\", \"poisson\""});
+    const std::vector<std::string> names{kAssumptionNames.begin(), kAssumptionNames.end()};
+    throw unknown_name(fmt::format("unknown assumption \"{}\"", settings.assume), settings.assume, names);
   }
   for (Access& access : accesses) access.event = assuming_poisson(std::move(access.event));
   return accesses;

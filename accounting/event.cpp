@@ -1,13 +1,13 @@
 #include "fedarena/accounting/event.hpp"
 
 #include <algorithm>
-#include <array>
 #include <compare>
 #include <utility>
 
 #include <fmt/ranges.h>
 
 #include "fedarena/accounting/gaussian.hpp"
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
@@ -194,13 +194,8 @@ Event assuming_poisson(Event event) {
   return event;
 }
 
-std::string_view name(Adjacency adjacency) {
-  constexpr std::array<std::string_view, 3> kNames{"add-remove", "replace-one", "zero-out"};
-  return kNames.at(static_cast<std::size_t>(adjacency));
-}
+std::string_view name(Adjacency adjacency) { return kAdjacencyNames.at(static_cast<std::size_t>(adjacency)); }
 
-std::string_view name(Sampling sampling) {
-  return sampling == Sampling::kPoisson ? "poisson" : "without-replacement";
-}
+std::string_view name(Sampling sampling) { return kSamplingNames.at(static_cast<std::size_t>(sampling)); }
 
 }  // namespace fedarena

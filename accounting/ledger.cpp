@@ -1,9 +1,9 @@
 #include "fedarena/accounting/ledger.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
@@ -316,9 +316,6 @@ Ledger::Past Ledger::after_round(std::int64_t round) const {
           })};
 }
 
-std::string_view name(Unit unit) {
-  constexpr std::array<std::string_view, 5> kNames{"none", "record", "client", "local", "label"};
-  return kNames.at(static_cast<std::size_t>(unit));
-}
+std::string_view name(Unit unit) { return kUnitNames.at(static_cast<std::size_t>(unit)); }
 
 }  // namespace fedarena

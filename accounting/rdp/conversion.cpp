@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
@@ -32,7 +33,7 @@ bool tells_nothing(std::span<const double> rdp) {
 Conversion conversion_of(std::string_view name) {
   if (name == "balle") return Conversion::kBalle;
   if (name == "classic") return Conversion::kClassic;
-  const std::vector<std::string> names{"balle", "classic"};
+  const std::vector<std::string> names{kConversionNames.begin(), kConversionNames.end()};
   throw unknown_name(fmt::format("unknown conversion \"{}\"", name), name, names);
 }
 

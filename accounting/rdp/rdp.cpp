@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/accounting/metric.hpp"
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/accounting/pure.hpp"
 #include "fedarena/accounting/unproven.hpp"
 #include "fedarena/base/error.hpp"
@@ -167,7 +168,7 @@ Curve curve_of(const Event& event, Orders orders) {
 std::vector<double> rdp_orders(std::string_view name) {
   if (name == "opacus") return opacus_orders();
   if (name == "default") return default_orders();
-  const std::vector<std::string> names{"default", "opacus"};
+  const std::vector<std::string> names{kOrdersNames.begin(), kOrdersNames.end()};
   throw unknown_name(fmt::format("unknown orders \"{}\"", name), name, names);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/overload.hpp"
 
 #include "harness/oracle/random_source.hpp"
@@ -41,13 +42,13 @@ Schema<Accounting> Accounting::schema() {
        "is spent",
        Constraint::at_least(0)},
       {"orders", &Accounting::orders, "orders of the RDP accountant",
-       Constraint::one_of({"default", "opacus"})},
+       Constraint::one_of({kOrdersNames.begin(), kOrdersNames.end()})},
       {"conversion", &Accounting::conversion, "how RDP becomes epsilon: Balle et al. 2020 or Mironov 2017",
-       Constraint::one_of({"balle", "classic"})},
+       Constraint::one_of({kConversionNames.begin(), kConversionNames.end()})},
       {"assume", &Accounting::assume,
        "what accountants may take for granted, unproven; tables say so: sampling of a fixed size costs what "
        "Poisson sampling costs",
-       Constraint::one_of({"nothing", "poisson"})},
+       Constraint::one_of({kAssumptionNames.begin(), kAssumptionNames.end()})},
       {"noise_source", &Accounting::noise_source,
        "reproducible random streams, or the system's cryptographic generator",
        Constraint::one_of({kStreamNoise, kSystemNoise})},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/find.hpp"
 
 #include "results/record/record_form.hpp"
@@ -179,7 +180,7 @@ PrivacyClaim read_privacy(JsonFields& fields) {
   PrivacyClaim claim;
   FormReader form(fields);
   form_privacy(form, claim);
-  if (!claim.adjacency.empty()) fields.choice("adjacency", {"add-remove", "replace-one", "zero-out"});
+  if (!claim.adjacency.empty()) fields.choice("adjacency", {kAdjacencyNames.begin(), kAdjacencyNames.end()});
   if (claim.settings.orders.empty()) fields.reject("orders", "the name of an order set");
   if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});
   check(claim, fields);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
@@ -97,7 +98,7 @@ void form_summary(Form& form, Run& run) {
   if (form.has("failure", run.failure)) form.text("failure", run.failure);
   form.fraction("final_test_accuracy", run.final_test_accuracy);
   form.number("final_test_loss", run.final_test_loss);
-  form.choice("policy", run.policy, {"none", "record", "client", "local", "label"});
+  form.choice("policy", run.policy, {kUnitNames.begin(), kUnitNames.end()});
   if (run.policy != "none") form.privacy(run.privacy);
   if (form.has("policy_settings", run.policy_settings)) form.texts("policy_settings", run.policy_settings);
   form.integer("uplink_bytes", run.uplink_bytes, 0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/schema.hpp"
@@ -14,8 +15,8 @@ namespace fedarena {
 namespace {
 
 const std::vector<std::string> kMechanisms = {"gaussian", "laplace", "randomized-response"};
-const std::vector<std::string> kSamplings = {"poisson", "without-replacement"};
-const std::vector<std::string> kAdjacencies = {"add-remove", "replace-one", "zero-out"};
+const std::vector<std::string> kSamplings = {kSamplingNames.begin(), kSamplingNames.end()};
+const std::vector<std::string> kAdjacencies = {kAdjacencyNames.begin(), kAdjacencyNames.end()};
 
 // One thing that can be said about accesses, as an option or as a part of --and.
 struct Key {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/print.hpp"
 
 #include "harness/app/options.hpp"
@@ -93,11 +94,12 @@ void add_question_options(CLI::App& command, QuestionOptions& options) {
            });
   add_choice(command, "--accountant", options.accountant, accountant_names(),
              "rdp, pld or gaussian (exact, without sampling); left out: rdp and pld");
-  add_choice(command, "--orders", options.settings.orders, {"default", "opacus"},
+  add_choice(command, "--orders", options.settings.orders, {kOrdersNames.begin(), kOrdersNames.end()},
              "rdp: default, or opacus, which published figures rest on");
-  add_choice(command, "--conversion", options.settings.conversion, {"balle", "classic"},
+  add_choice(command, "--conversion", options.settings.conversion,
+             {kConversionNames.begin(), kConversionNames.end()},
              "rdp: balle (the default), or classic, which is looser");
-  add_choice(command, "--assume", options.settings.assume, {"nothing", "poisson"},
+  add_choice(command, "--assume", options.settings.assume, {kAssumptionNames.begin(), kAssumptionNames.end()},
              "nothing (the default), or poisson: account samples of a fixed size as Poisson samples, which "
              "nobody has proven right");
   add_choice(command, "--format", options.format, {"text", "json"}, "text (the default) or json");
