@@ -67,34 +67,6 @@ void set_parts(ClientGroup& group, const AccountSettings& settings) {
   }
 }
 
-// Clients with equal accesses and rounds, in the order of their first.
-std::vector<ClientGroup> groups_of_clients(const Ledger& ledger) {
-  std::vector<ClientGroup> groups;
-  std::map<std::pair<std::vector<Access>, std::int64_t>, std::size_t> places;
-  for (const auto& [client, record] : ledger.clients()) {
-    // A ledger that protects nobody charges nothing, but what happened can be told.
-    const std::vector<Access> accesses =
-        ledger.unit() == Unit::kNothing ? Ledger::accesses_of(record.segments) : ledger.charged(client);
-    const std::int64_t rounds = Ledger::participations_of(record.segments);
-    const auto [place, added] = places.emplace(std::pair(accesses, rounds), groups.size());
-    if (added) groups.push_back({.clients = {}, .rounds = rounds, .rdp = {}, .events = kinds_of(accesses)});
-    groups[place->second].clients.push_back(client);
-  }
-  return groups;
-}
-
-void set_examples(ClientGroup& group, const Ledger& ledger) {
-  group.examples_least = std::numeric_limits<std::int64_t>::max();
-  for (const auto& [client, record] : ledger.clients()) {
-    if (!group.clients.empty() && !std::ranges::binary_search(group.clients, client)) {
-      continue;
-    }
-    group.examples_least = std::min(group.examples_least, record.examples);
-    group.examples_most = std::max(group.examples_most, record.examples);
-  }
-  group.examples_least = std::min(group.examples_least, group.examples_most);
-}
-
 std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary) {
   std::vector<ClientGroup> groups = client_groups(ledger);
   if (!summary.privacy) return groups;
@@ -124,17 +96,31 @@ std::string plugin_name(const RunDirectory& run, const std::string& algorithm) {
 
 }  // namespace
 
+// Clients with equal accesses and rounds are a group, in the order of their first.
 std::vector<ClientGroup> client_groups(const Ledger& ledger) {
+  const bool all_at_once = ledger.unit() == Unit::kClient;
   std::vector<ClientGroup> groups;
-  if (ledger.unit() == Unit::kClient) {
-    groups.push_back({.clients = {},
-                      .rounds = Ledger::participations_of(ledger.population()),
-                      .rdp = {},
-                      .events = kinds_of(Ledger::accesses_of(ledger.population()))});
-  } else {
-    groups = groups_of_clients(ledger);
+  std::map<std::pair<std::vector<Access>, std::int64_t>, std::size_t> places;
+  for (const auto& [client, record] : ledger.clients()) {
+    const std::vector<Ledger::Segment>& segments = all_at_once ? ledger.population() : record.segments.list();
+    // A ledger that protects nobody charges nothing, but what happened can be told.
+    const std::vector<Access> accesses = all_at_once || ledger.unit() == Unit::kNothing
+                                             ? Ledger::accesses_of(segments)
+                                             : ledger.charged(client);
+    const std::int64_t rounds = Ledger::participations_of(segments);
+    const auto [place, added] = places.emplace(std::pair(accesses, rounds), groups.size());
+    if (added)
+      groups.push_back({.clients = {},
+                        .examples_least = record.examples,
+                        .examples_most = record.examples,
+                        .rounds = rounds,
+                        .rdp = {},
+                        .events = kinds_of(accesses)});
+    ClientGroup& group = groups[place->second];
+    group.examples_least = std::min(group.examples_least, record.examples);
+    group.examples_most = std::max(group.examples_most, record.examples);
+    if (!all_at_once) group.clients.push_back(client);
   }
-  for (ClientGroup& group : groups) set_examples(group, ledger);
   return groups;
 }
 
