@@ -174,8 +174,6 @@ bool needs_no_sum(const Ledger::Segment& segment, const ExpectedLedger& experime
 
 }  // namespace
 
-std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
-
 void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                      Kinds& kinds) {
   const std::string whose = client_text(client);

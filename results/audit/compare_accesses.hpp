@@ -16,43 +16,6 @@
 
 namespace fedarena::results {
 
-/// Counts comparisons by what they are about, and tells the first that fails of each: thousands of clients
-/// fail alike.
-class Kinds {
- public:
-  explicit Kinds(Comparison compare) : compare_(std::move(compare)) {}
-
-  void result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
-              const std::string& recomputed) {
-    Kind& known = kinds_[kind];
-    if (same) return;
-    if (known.failures++ == 0) {
-      known.whose = whose;
-      known.recorded = recorded;
-      known.recomputed = recomputed;
-    }
-  }
-
-  void conclude() {
-    for (const auto& [name, kind] : kinds_) {
-      std::string field = name + kind.whose;
-      if (kind.failures > 1) field += fmt::format(" and {} more", kind.failures - 1);
-      compare_.result(kind.failures == 0, field, kind.recorded, kind.recomputed);
-    }
-  }
-
- private:
-  struct Kind {
-    std::int64_t failures = 0;
-    std::string whose, recorded, recomputed;
-  };
-  Comparison compare_;
-  std::map<std::string, Kind> kinds_;
-};
-
-/// " of client 3".
-std::string client_text(std::int64_t client);
-
 /// Under the policy "record": what a client's examples went through in each of its rounds.
 void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                      Kinds& kinds);

@@ -106,4 +106,23 @@ void Comparison::claim(const std::string& field, const std::optional<Claim>& rec
   result(equal, field, shown(recorded), shown(recomputed));
 }
 
+void Kinds::result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
+                   const std::string& recomputed) {
+  Kind& known = kinds_[kind];
+  if (same || known.failures++ > 0) return;
+  known.whose = whose;
+  known.recorded = recorded;
+  known.recomputed = recomputed;
+}
+
+void Kinds::conclude() {
+  for (const auto& [name, kind] : kinds_) {
+    std::string field = name + kind.whose;
+    if (kind.failures > 1) field += fmt::format(" and {} more", kind.failures - 1);
+    compare_.result(kind.failures == 0, field, kind.recorded, kind.recomputed);
+  }
+}
+
+std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
+
 }  // namespace fedarena::results

@@ -2,14 +2,19 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "results/audit/verify.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
 
 namespace fedarena::results {
+
+/// What differences say of a text that a record lacks.
+inline constexpr const char* kMissing = "missing";
 
 /// Compares the fields of one file with what they should be and writes down what differs.
 class Comparison {
@@ -41,29 +46,27 @@ class Comparison {
   std::filesystem::path file_;
 };
 
-/// Of a run: the ledger against its rounds and its summary, and every epsilon against the ledger. Under the
-/// policy "none", that no epsilon is recorded. `rounds`: those that the ledger covers.
-void verify_privacy(const class RunDirectory& run, const Summary& summary,
-                    std::span<const RoundRecord> rounds, Verification& verification);
+/// Counts comparisons by what they are about, and tells the first that fails of each: thousands of clients
+/// fail alike.
+class Kinds {
+ public:
+  explicit Kinds(Comparison compare) : compare_(std::move(compare)) {}
 
-/// Of a run whose clients are tested: what the summary says of them against the rounds, and the scores of
-/// single clients against their round.
-void verify_clients(const class RunDirectory& run, const Summary& summary,
-                    std::span<const RoundRecord> rounds, Verification& verification);
+  void result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
+              const std::string& recomputed);
+  /// Writes down what differs; to be called once.
+  void conclude();
 
-/// Of a run that was attacked: what was measured of the attacks against the scores of single examples.
-void verify_attacks(const class RunDirectory& run, const Summary& summary, Verification& verification);
+ private:
+  struct Kind {
+    std::int64_t failures = 0;
+    std::string whose, recorded, recomputed;
+  };
+  Comparison compare_;
+  std::map<std::string, Kind> kinds_;
+};
 
-/// Of a run with canaries: who was in against the seed, and what the summary says of the audit against the
-/// scores and the claim.
-void verify_audit(const class RunDirectory& run, const Summary& summary, Verification& verification);
-
-/// Of a run: what summary, card and rounds say of data, partition, model, tests, early ends and the device,
-/// against the settings of its experiment. `rounds`: as above.
-void verify_settings(const class RunDirectory& run, const Summary& summary,
-                     std::span<const RoundRecord> rounds, Verification& verification);
-
-/// Of a run with the card of its partition: the card against the summary, its counts and the ledger.
-void verify_partition(const class RunDirectory& run, const Summary& summary, Verification& verification);
+/// " of client 3".
+std::string client_text(std::int64_t client);
 
 }  // namespace fedarena::results

@@ -10,8 +10,8 @@
 #include "fedarena/base/text.hpp"
 
 #include "results/audit/comparison.hpp"
+#include "results/audit/verify_parts.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -68,11 +68,10 @@ void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, 
 
 class Settings {
  public:
-  Settings(const RunDirectory& run, Verification& verification)
-      : settings_(resolved_settings(run.read_file(kExperimentFile))),
-        compare_(verification, run.path() / kExperimentFile) {}
+  Settings(const ResolvedSettings& settings, Comparison compare)
+      : settings_(settings), compare_(std::move(compare)) {}
 
-  std::string of(const std::string& key) const { return settings_.of(key, "missing"); }
+  std::string of(const std::string& key) const { return settings_.of(key, kMissing); }
   std::string policy_section() const { return settings_.policy_section(); }
   void text(const std::string& key, const std::string& expected) { compare_.text(key, of(key), expected); }
   void number(const std::string& key, double expected) {
@@ -82,7 +81,7 @@ class Settings {
   // What a sweep gives. An algorithm need not heed training settings and policies that are shared.
   void swept(const std::string& path, const std::string& label, const std::string& expected) {
     if (path.starts_with("training.") || path.starts_with("privacy.")) return;
-    if (path.starts_with("audit.") && of("audit.kind") == "missing") return;  // without canaries
+    if (path.starts_with("audit.") && of("audit.kind") == kMissing) return;  // without canaries
     value(own_key(path, label), expected);
   }
   // What tuning chose, which stands at the algorithm.
@@ -111,7 +110,7 @@ class Settings {
     text(key, of(key) == escaped ? escaped : expected);
   }
 
-  ResolvedSettings settings_;
+  const ResolvedSettings& settings_;
   Comparison compare_;
 };
 
@@ -171,16 +170,20 @@ Verification verify_run(const fs::path& path) {
   if (summary.state == kFinished)
     compare.fields(to_json(summary), to_json(with_totals(summary, rounds)), true);
   verify_clients(run, summary, rounds, verification);
-  verify_partition(run, summary, verification);
-  verify_settings(run, summary, rounds, verification);
+  const ResolvedSettings settings = resolved_settings(run.read_file(kExperimentFile));
+  const std::optional<RecordedPartition> card = read_partition(run);
+  verify_partition(run, summary, settings, card, verification);
+  verify_settings(run, summary, settings, verification);
+  verify_domains(run, summary, settings, verification);
+  verify_tests(run, summary, rounds, settings, card, verification);
   verify_attacks(run, summary, verification);
-  Settings experiment(run, verification);
+  Settings experiment(settings, Comparison(verification, path / kExperimentFile));
   verify_experiment(summary, experiment);
-  const std::int64_t every = parse_number<std::int64_t>(experiment.of("evaluation.every")).value_or(1);
+  const auto every = settings.number<std::int64_t>("evaluation.every", 1);
   Comparison compare_rounds(verification, path / kRoundsFile);
   verify_rounds(summary, rounds, recorded, std::max<std::int64_t>(every, 1), compare_rounds);
   verify_privacy(run, summary, rounds, verification);
-  verify_audit(run, summary, verification);
+  verify_audit(run, summary, settings, verification);
   return verification;
 }
 

@@ -7,15 +7,12 @@
 #include "fedarena/base/stream.hpp"
 
 #include "results/audit/comparison.hpp"
+#include "results/audit/verify_parts.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/canary_audit.hpp"
-#include "results/record/run_directory.hpp"
-#include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
 namespace {
-
-constexpr const char* kAbsent = "missing";
 
 // Each is in with probability 1/2, by the stream of the seed.
 std::vector<bool> membership(std::int64_t seed, std::size_t canaries) {
@@ -34,15 +31,15 @@ void compare_membership(const CanaryScores& scores, std::int64_t seed, Compariso
 
 }  // namespace
 
-void verify_audit(const RunDirectory& run, const Summary& summary, Verification& verification) {
-  const ResolvedSettings settings = resolved_settings(run.read_file(kExperimentFile));
-  const auto of = [&](const char* key) { return settings.of(key, kAbsent); };
+void verify_audit(const RunDirectory& run, const Summary& summary, const ResolvedSettings& settings,
+                  Verification& verification) {
+  const auto of = [&](const char* key) { return settings.of(key, kMissing); };
   Comparison compare_summary(verification, run.path() / kSummaryFile);
-  const bool due = summary.state == kFinished && of("audit.kind") != kAbsent;
-  compare_summary.text("audit", summary.audit ? "an object" : kAbsent, due ? "an object" : kAbsent);
+  const bool due = summary.state == kFinished && of("audit.kind") != kMissing;
+  compare_summary.text("audit", summary.audit ? "an object" : kMissing, due ? "an object" : kMissing);
   Comparison compare(verification, run.path() / kAuditFile);
   if (run.has(kAuditFile) != due && summary.state == kFinished) {
-    compare.text("the file", due ? kAbsent : "there", due ? "there" : kAbsent);
+    compare.text("the file", due ? kMissing : "there", due ? "there" : kMissing);
   }
   if (!due || !summary.audit || !summary.privacy || !run.has(kAuditFile)) return;
   const CanaryScores scores =

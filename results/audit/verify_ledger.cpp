@@ -226,13 +226,12 @@ std::optional<std::set<std::int64_t>> last_tested(const RunDirectory& run) {
 }
 
 // What all clients went through at once.
-void compare_everybody(const RunDirectory& run, const Ledger& ledger, const ExpectedLedger& expected,
-                       Kinds& kinds) {
+void compare_everybody(const Ledger& ledger, const ExpectedLedger& expected,
+                       const std::optional<RecordedPartition>& card, Kinds& kinds) {
   if (ledger.unit() == Unit::kClient) {
     compare_population(ledger, expected, std::ssize(ledger.clients()), kinds);
     compare_reading(ledger, expected, kinds);
   } else if (ledger.unit() == Unit::kLabel) {
-    const std::optional<RecordedPartition> card = read_partition(run);
     const bool counted = card && !card->class_counts.empty();
     compare_labels(ledger, expected, counted ? std::ssize(card->class_counts.front()) : expected.classes(),
                    kinds);
@@ -243,8 +242,8 @@ void compare_everybody(const RunDirectory& run, const Ledger& ledger, const Expe
 
 // Who never trains, as card and summary have it, where somebody is to be held out.
 void compare_held_out(const RunDirectory& run, const Summary& summary,
-                      const std::vector<std::int64_t>& expected, Verification& verification) {
-  const std::optional<RecordedPartition> card = read_partition(run);
+                      const std::optional<RecordedPartition>& card, const std::vector<std::int64_t>& expected,
+                      Verification& verification) {
   if (card && card->held_out != expected) {
     Comparison(verification, run.path() / kPartitionFile)
         .result(false, "held_out", fmt::format("{}", card->held_out), fmt::format("{}", expected));
@@ -282,7 +281,8 @@ Verification verify_ledger(const std::filesystem::path& path) {
   }
   const std::optional<std::set<std::int64_t>> tested = last_tested(run);
   const std::vector<std::int64_t> held_out = expected.held_out(clients);
-  compare_held_out(run, summary, held_out, verification);
+  const std::optional<RecordedPartition> card = read_partition(run);
+  compare_held_out(run, summary, card, held_out, verification);
   Kinds kinds(compare);
   // Another plugin's clients may send different numbers of vectors.
   const bool alike = expected.is_repeatable() && expected.may_have_centres() && expected.accesses(0);
@@ -327,7 +327,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
     if (odometer) compare_generation(client, record, ledger.ended_after(), expected, *odometer, kinds);
     add_draws(record, own, draws);
   }
-  compare_everybody(run, ledger, expected, kinds);
+  compare_everybody(ledger, expected, card, kinds);
   const bool tells_accuracies =
       std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.per_client.has_value(); });
   if (tells_accuracies) compare_label_counts(ledger, expected, kinds);

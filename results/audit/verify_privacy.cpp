@@ -9,7 +9,7 @@
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/expected_ledger.hpp"
 #include "results/audit/ledger_findings.hpp"
-#include "results/record/run_directory.hpp"
+#include "results/audit/verify_parts.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {

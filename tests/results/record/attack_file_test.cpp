@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "results/audit/comparison.hpp"
+#include "results/audit/verify_parts.hpp"
 #include "results/record/seal.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"

@@ -1,0 +1,144 @@
+// What rounds tell of tests, against the settings: which there are, of how many classes, and the end that
+// rules about validation examples make.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
+
+#include "results/audit/comparison.hpp"
+#include "results/audit/expected_inputs.hpp"
+#include "results/audit/verify_parts.hpp"
+#include "results/text/number_format.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Which of the rules that look at validation examples ends the run, and after which round.
+class ExpectedStop {
+ public:
+  explicit ExpectedStop(const ResolvedSettings& settings)
+      : target_(settings.number<double>("stopping.target_accuracy", 0)),
+        patience_(settings.number<std::int64_t>("stopping.patience", 0)),
+        improvement_(settings.number<double>("stopping.improvement", 0)) {}
+
+  void see(const RoundRecord& round) {
+    const std::optional<ValidationScore> score = validation_score(round);
+    if (!score || !rule_.empty()) return;
+    if (improves(*score)) {
+      best_ = score;
+      best_round_ = round.round;
+    }
+    if (target_ > 0 && round.validation_accuracy && *round.validation_accuracy >= target_) {
+      rule_ = kStoppedByTarget;
+    } else if (patience_ > 0 && round.round - best_round_ >= patience_) {
+      rule_ = kStoppedByPatience;
+    }
+    if (!rule_.empty()) round_ = round.round;
+  }
+
+  /// Empty while none does.
+  std::string rule() const { return std::string(rule_); }
+  std::int64_t round() const { return round_; }
+
+ private:
+  bool improves(const ValidationScore& score) const {
+    if (!best_ || best_->diverged || score.diverged) return !best_ || score.better_than(*best_);
+    if (score.criterion == kByValidationAccuracy) return score.value > best_->value + improvement_;
+    return score.value < best_->value * (1 - improvement_);
+  }
+
+  double target_;
+  std::int64_t patience_;
+  double improvement_;
+  std::optional<ValidationScore> best_;
+  std::int64_t best_round_ = 0, round_ = 0;
+  std::string_view rule_;
+};
+
+// The end of a finished run: by a rule, before the last planned round. Rules look at rounds that are
+// evaluated in any case, not because they turned out to be the last.
+void compare_end(const Summary& summary, std::span<const RoundRecord> rounds,
+                 const ResolvedSettings& settings, Comparison& compare) {
+  const auto every = std::max<std::int64_t>(settings.number<std::int64_t>("evaluation.every", 1), 1);
+  ExpectedStop stop(settings);
+  for (const RoundRecord& round : rounds) {
+    if (round.round % every == 0) stop.see(round);
+  }
+  compare.text("stopped_by", summary.stopped, stop.round() < summary.rounds ? stop.rule() : "");
+  if (stop.round() > 0) compare.integer("rounds_done", summary.rounds_done, stop.round());
+}
+
+// How many classes there are; none where nobody here knows.
+std::optional<std::int64_t> classes_of(const std::optional<RecordedPartition>& card,
+                                       const ResolvedSettings& settings) {
+  if (card && !card->class_counts.empty()) return std::ssize(card->class_counts.front());
+  return expected_classes(settings);
+}
+
+// Whether rounds tell an accuracy of each class where they tell one of all, which is among these: a mean.
+void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int64_t> classes,
+                     const Comparison& compare) {
+  constexpr double kRounding = 1e-9;
+  const bool any =
+      std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.classes.has_value(); });
+  Kinds kinds(compare);
+  for (const RoundRecord& round : rounds) {
+    const std::string whose = fmt::format(" of round {}", round.round);
+    const bool due = any && round.test_accuracy.has_value();
+    kinds.result(round.classes.has_value() == due, "class_accuracy", whose,
+                 round.classes ? "a list" : "absent", due ? "a list" : "absent");
+    if (!round.classes || !due) continue;
+    const std::vector<std::optional<double>>& accuracies = round.classes->accuracy;
+    if (!classes) classes = std::ssize(accuracies);  // all rounds alike
+    kinds.result(std::ssize(accuracies) == *classes, "class_accuracy", whose,
+                 counted(accuracies.size(), "class", "classes"), std::to_string(*classes));
+    double least = 1, most = 0;
+    for (const std::optional<double>& accuracy : accuracies) {
+      least = std::min(least, accuracy.value_or(1));
+      most = std::max(most, accuracy.value_or(0));
+    }
+    kinds.result(
+        least - kRounding <= *round.test_accuracy && *round.test_accuracy <= most + kRounding,
+        "test_accuracy", whose, exact_number(*round.test_accuracy),
+        fmt::format("from {} to {}, as that of the classes", exact_number(least), exact_number(most)));
+  }
+  kinds.conclude();
+}
+
+// Whether rounds that were evaluated tell of validation and of clients what the experiment asks for.
+void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& settings,
+                   Comparison& compare) {
+  const auto is_part = [&](const char* key) { return settings.number<double>(key, 0) > 0; };
+  const bool validates = is_part("evaluation.validation_fraction") || is_part("evaluation.held_out_clients");
+  const bool per_client = settings.of("evaluation.per_client") == "true";
+  const auto text = [](bool there) { return there ? "numbers" : "none"; };
+  for (const RoundRecord& round : rounds) {
+    if (!round.test_loss) continue;
+    const bool validated = round.validation_loss.has_value();
+    const bool tested = round.per_client || round.client_errors;
+    compare.result(validated == validates, fmt::format("round {} validation_loss", round.round),
+                   text(validated), text(validates));
+    compare.result(tested == per_client, fmt::format("round {} clients_tested", round.round), text(tested),
+                   text(per_client));
+  }
+}
+
+}  // namespace
+
+void verify_tests(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
+                  const ResolvedSettings& settings, const std::optional<RecordedPartition>& card,
+                  Verification& verification) {
+  Comparison compare(verification, run.path() / kSummaryFile);
+  if (summary.state == kFinished) compare_end(summary, rounds, settings, compare);
+  Comparison compare_rounds(verification, run.path() / kRoundsFile);
+  compare_tests(rounds, settings, compare_rounds);
+  compare_classes(rounds, classes_of(card, settings), compare_rounds);
+}
+
+}  // namespace fedarena::results
