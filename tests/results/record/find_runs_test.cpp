@@ -155,8 +155,8 @@ TEST_F(FindRunsTest, SaysWhenThereIsNothingToFind) {
               HasSubstr("does not exist"));
 }
 
-// Its files may be listed, and nobody knows whether they are a run's. Root may enter everything, so that a child
-// becomes somebody else.
+// Its files may be listed, and nobody knows whether they are a run's. Root may enter everything, so that a
+// child becomes somebody else.
 TEST_F(FindRunsTest, AFolderThatCannotBeEnteredIsAProblem) {
   for (const char* run : {"runs/closed", "runs/open"}) make_run(folder_ / run, 1);
   for (const fs::path& way : {folder_.path(), folder_ / "runs"}) fs::permissions(way, fs::perms::all);
