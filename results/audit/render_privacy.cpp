@@ -155,7 +155,9 @@ std::string render_json(const PrivacyReport& report) {
     append_audit(json, *summary.audit);
     json["audit_contradicts"] = audit_contradicts(summary);
   }
-  if (summary.tuning) append_tuning(json, *summary.tuning);
+  if (summary.tuning) {
+    append_tuning(json, *summary.tuning, !is_secret(DrawnSizes::kBatches, summary.privacy));
+  }
   json["exact_accesses"] = Json::array();
   for (const ExactFinding& exact : report.exact) {
     json["exact_accesses"].push_back({{"client", exact.client ? Json(*exact.client) : Json("all")},

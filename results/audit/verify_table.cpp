@@ -157,9 +157,9 @@ void verify_row(const Row& row, Verification& verification) {
   };
   verify_mean("uplink", row.uplink_bytes);
   verify_mean("downlink", row.downlink_bytes);
-  verify_mean("seconds", row.seconds);
   if (row.total_uplink_bytes) verify_mean("total uplink", row.total_uplink_bytes);
   if (row.total_downlink_bytes) verify_mean("total downlink", row.total_downlink_bytes);
+  if (row.seconds) verify_mean("seconds", row.seconds);
   if (row.examples) verify_mean("examples", row.examples);
   if (row.gradients) verify_mean("gradients", row.gradients);
   if (row.operations) verify_mean("operations", row.operations);

@@ -127,10 +127,11 @@ std::string without_swept(const std::string& choice, const Sweep& sweep, std::st
   return name_of_choice(choice) + (kept.empty() ? "" : fmt::format(" ({})", kept));
 }
 
-void append_tuning(Json& json, const Tuning& tuning) {
+void append_tuning(Json& json, const Tuning& tuning, bool with_costs) {
   Json object;
   FormWriter form(object);
   form_tuning(form, tuning);
+  if (!with_costs) object["examples"] = object["seconds"] = nullptr;
   json[kField] = std::move(object);
 }
 

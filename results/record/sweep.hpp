@@ -62,8 +62,9 @@ struct Tuning {
   bool operator==(const Tuning&) const = default;
 };
 
-/// Appends the field "tuning", an object, to a summary.
-void append_tuning(Json& json, const Tuning& tuning);
+/// Appends the field "tuning", an object, to a summary; null in the place of what the trials took where
+/// `with_costs` is false.
+void append_tuning(Json& json, const Tuning& tuning, bool with_costs = true);
 
 /// Reads what append_tuning() wrote; none where there is no such field, as in runs whose experiment tunes
 /// nothing. Anything but a whole, valid object is an Error that names the field.

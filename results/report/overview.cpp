@@ -87,7 +87,9 @@ Cell rounds_cell(const FoundRun& run) {
 }
 
 Cell seconds_of(const FoundRun& run) {
-  return run.summary->state == kFinished ? number_cell(human_seconds(run.summary->seconds)) : kNothing;
+  const bool secret = is_secret(DrawnSizes::kBatches, run.summary->privacy);
+  if (run.summary->state != kFinished || secret) return kNothing;
+  return number_cell(human_seconds(run.summary->seconds));
 }
 
 }  // namespace

@@ -66,8 +66,9 @@ std::string search_text(const std::optional<Tuning>& tuning);
 /// 0.01".
 std::string chosen_text(const Tuning& tuning, const std::string& label);
 
-/// What the trials took and what came of them: "16.8 s and 1.30 M examples, training.rate = 0.1 (76.67 %)".
-std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_examples);
+/// What the trials took, where that may be told, and what came of them: "16.8 s and 1.30 M examples,
+/// training.rate = 0.1 (76.67 %)".
+std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_costs);
 
 /// What every table of tuned private runs must say.
 inline constexpr const char* kTrialsNotCovered =

@@ -43,12 +43,12 @@ void add_costs(Row& row) {
   const auto mean_of = [&](const auto& value_of) { return mean(of_seeds(row, value_of)); };
   row.uplink_bytes = mean_of(&Summary::uplink_bytes_per_client_round);
   row.downlink_bytes = mean_of(&Summary::downlink_bytes_per_client_round);
-  row.seconds = mean_of(&Summary::seconds);
   if (!is_secret(DrawnSizes::kCohorts, row.privacy)) {
     row.total_uplink_bytes = mean_of(&Summary::uplink_bytes);
     row.total_downlink_bytes = mean_of(&Summary::downlink_bytes);
   }
   if (is_secret(DrawnSizes::kBatches, row.privacy)) return;
+  row.seconds = mean_of(&Summary::seconds);
   row.examples = mean_of(&Summary::examples);
   row.gradients = mean_of([](const Summary& summary) { return summary.cost.gradients; });
   row.operations = mean_of([](const Summary& summary) { return summary.cost.operations; });

@@ -50,11 +50,11 @@ struct Row : RowKey {
   bool control = false;                         ///< of an audit: without noise
   double uplink_bytes = 0;                      ///< per client and round, mean over seeds
   double downlink_bytes = 0;                    ///< per client and round, mean over seeds
-  double seconds = 0;                           ///< per run, mean over seeds
   /// Per run, mean over seeds; none where they would tell how many clients privacy has drawn in secret.
   std::optional<double> total_uplink_bytes = {}, total_downlink_bytes = {};
-  /// The same of `Summary::examples` and `Cost`; none where the sizes of batches or cohorts are secret.
-  std::optional<double> examples = {}, gradients = {}, operations = {};
+  /// The same of `Summary::seconds`, `Summary::examples` and `Cost`; none where the sizes of batches or
+  /// cohorts are secret.
+  std::optional<double> seconds = {}, examples = {}, gradients = {}, operations = {};
   bool operations_at_least = false;  ///< whether any seed's operations are a lower bound
   /// `last`, or the table's metric; none where a seed lacks the latter.
   std::optional<Result> result;

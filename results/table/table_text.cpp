@@ -102,12 +102,12 @@ std::string legend(const Table& table, const Selection& selection) {
       "itself.");
   say(shown(TableColumn::kExamples) || shown(TableColumn::kGradients) || shown(TableColumn::kOperations),
       "These are sums over a run, evaluation left out; k, M, G, T, P: 10^3 to 10^15.");
-  const bool counts =
-      shown(TableColumn::kExamples) || shown(TableColumn::kGradients) || shown(TableColumn::kOperations);
+  const bool batches = shown(TableColumn::kExamples) || shown(TableColumn::kGradients) ||
+                       shown(TableColumn::kOperations) || shown(TableColumn::kSeconds);
   const bool totals = shown(TableColumn::kTotalUplink) || shown(TableColumn::kTotalDownlink);
   say(std::ranges::any_of(table.rows,
                           [&](const Row& row) {
-                            return (counts && is_secret(DrawnSizes::kBatches, row.privacy)) ||
+                            return (batches && is_secret(DrawnSizes::kBatches, row.privacy)) ||
                                    (totals && is_secret(DrawnSizes::kCohorts, row.privacy));
                           }),
       "\"-\": a sum that would tell the sizes of samples, which privacy keeps secret.");

@@ -86,13 +86,13 @@ std::string chosen_text(const Tuning& tuning, const std::string& label) {
   return text;
 }
 
-std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_examples) {
+std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_costs) {
   const std::string score =
       tuning.criterion == kByValidationAccuracy ? percent(tuning.score) + " %" : measured(tuning.score);
-  const std::string examples =
-      with_examples ? fmt::format(" and {} examples", human_count(static_cast<double>(tuning.examples))) : "";
-  return fmt::format("{} s{}, {} ({})", human_seconds(tuning.seconds), examples, chosen_text(tuning, label),
-                     score);
+  const std::string costs = with_costs ? fmt::format("{} s and {} examples, ", human_seconds(tuning.seconds),
+                                                     human_count(static_cast<double>(tuning.examples)))
+                                       : "";
+  return fmt::format("{}{} ({})", costs, chosen_text(tuning, label), score);
 }
 
 }  // namespace fedarena::results

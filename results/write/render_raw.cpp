@@ -93,10 +93,9 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("published_n", published && published->n ? std::to_string(*published->n) : "");
   add("published_source", published ? table.published_sources[published->source] : "");
   add("trials", row.tuning ? std::to_string(row.tuning->trials) : "");
-  add("trial_examples", row.tuning && !is_secret(DrawnSizes::kBatches, row.privacy)
-                            ? std::to_string(row.tuning->examples)
-                            : "");
-  add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
+  const bool told = row.tuning && !is_secret(DrawnSizes::kBatches, row.privacy);
+  add("trial_examples", told ? std::to_string(row.tuning->examples) : "");
+  add("trial_seconds", told ? exact_number(row.tuning->seconds) : "");
   if (any_has(table, &Row::epsilon_at_least)) {
     add_spread("epsilon_at_least", row.epsilon_at_least);
     add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");
@@ -133,11 +132,11 @@ Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   json["rounds_done"] = summary.rounds_done;
   json["accuracy"] = json_number(summary.final_test_accuracy);
   json["loss"] = json_number(summary.final_test_loss);
-  json["seconds"] = summary.seconds;
-  json["uplink_bytes_per_client_round"] = json_count(summary.uplink_bytes_per_client_round);
-  json["downlink_bytes_per_client_round"] = json_count(summary.downlink_bytes_per_client_round);
   const bool bytes = !is_secret(DrawnSizes::kCohorts, summary.privacy);
   const bool counts = !is_secret(DrawnSizes::kBatches, summary.privacy);
+  json["seconds"] = counts ? Json(summary.seconds) : Json(nullptr);
+  json["uplink_bytes_per_client_round"] = json_count(summary.uplink_bytes_per_client_round);
+  json["downlink_bytes_per_client_round"] = json_count(summary.downlink_bytes_per_client_round);
   json["uplink_bytes"] = bytes ? Json(summary.uplink_bytes) : Json(nullptr);
   json["downlink_bytes"] = bytes ? Json(summary.downlink_bytes) : Json(nullptr);
   json["epsilon_rdp"] = summary.privacy ? json_epsilon(summary.privacy->rdp) : Json("none");
@@ -180,8 +179,7 @@ Json json_of(const Row& row, const Table& table) {
   json["algorithm"] = summary.algorithm;
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
-  if (row.tuning) append_tuning(json, *row.tuning);
-  if (row.tuning && is_secret(DrawnSizes::kBatches, row.privacy)) json["tuning"]["examples"] = nullptr;
+  if (row.tuning) append_tuning(json, *row.tuning, !is_secret(DrawnSizes::kBatches, row.privacy));
   json["rounds"] = summary.rounds;
   json["clients"] = summary.clients;
   json["parameters"] = summary.parameters;
@@ -219,7 +217,7 @@ Json json_of(const Row& row, const Table& table) {
   json["gradients"] = json_count(row.gradients);
   json["operations"] = json_count(row.operations);
   json["operations_at_least"] = row.operations ? Json(row.operations_at_least) : Json(nullptr);
-  json["seconds"] = row.seconds;
+  json["seconds"] = json_number(row.seconds);
   json["seeds"] = Json::array();
   for (const SeedResult& seed : row.seeds) json["seeds"].push_back(json_of(seed, table.metric));
   return json;

@@ -188,8 +188,9 @@ void add(TableColumn shown, const Table& table, RowColumns& columns) {
     case TableColumn::kTotalDownlink:
       return columns.push_back(sum_column("total downlink", &Row::total_downlink_bytes, scaled_bytes));
     case TableColumn::kSeconds:
-      return columns.push_back(
-          {"seconds", Align::kPoint, [](const Row& row) { return number_cell(human_seconds(row.seconds)); }});
+      return columns.push_back({"seconds", Align::kPoint, [](const Row& row) -> Cell {
+                                  return row.seconds ? number_cell(human_seconds(*row.seconds)) : kNothing;
+                                }});
   }
 }
 

@@ -69,7 +69,10 @@ TEST(PrivacyReport, SaysThatTheTrialsOfATuningAreNotCovered) {
   EXPECT_FALSE(nlohmann::json::parse(render_json(report)).contains("tuning"));
   report.summary.tuning = tuned_by(6);
   EXPECT_THAT(render_text(report), HasSubstr("6 trials, which epsilon does not cover\n"));
-  EXPECT_EQ(nlohmann::json::parse(render_json(report)).at("tuning").at("trials"), 6);
+  const auto tuning = nlohmann::json::parse(render_json(report)).at("tuning");
+  EXPECT_EQ(tuning.at("trials"), 6);
+  for (const char* cost : {"examples", "seconds"})
+    EXPECT_TRUE(tuning.at(cost).is_null()) << "which tell the sizes of samples";
 }
 
 TEST(PrivacyReport, SaysThatAnAuditContradictsTheClaim) {

@@ -18,7 +18,7 @@ std::string shown(const Summary& summary) {
 }
 
 // Gives each field of an object of summaries each of the other values, and takes it away. What is read then
-// is shown otherwise, but for sums of the sizes of secret batches, which nothing shows.
+// is shown otherwise, but for sums that tell the sizes of secret batches, which nothing shows.
 class Mutations {
  public:
   explicit Mutations(std::string_view others) : others_(Json::parse(others)) {}
@@ -29,7 +29,8 @@ class Mutations {
     const Json whole = Json::parse(to_json_text(summary));
     const Json::json_pointer place(object);
     for (const auto& [name, value] : whole[place].items()) {
-      const bool secret = summary.privacy && (name == "gradients" || name == "operations");
+      const bool secret = is_secret(DrawnSizes::kBatches, summary.privacy) &&
+                          (name == "gradients" || name == "operations" || name == "seconds");
       for (const Json& other : others_) {
         if (other == value) continue;
         Json changed = whole;

@@ -77,6 +77,13 @@ TEST(Report, HasASectionForEverything) {
   EXPECT_THAT(body, HasSubstr("Permission is hereby granted, free of charge"));
 }
 
+TEST(Report, KeepsTheTimesOfPrivateRunsSecret) {
+  const Scratch folder;
+  const RecordedRun recorded(folder / "d", {});
+  EXPECT_EQ(recorded.open().summary().seconds, 6.5);
+  EXPECT_THAT(body_of(report_of(folder.path())), Not(HasSubstr("6.50")));
+}
+
 TEST(Report, MarksWhatTheEpsilonOfARunRestsOn) {
   const Scratch folder;
   const RecordedRun recorded(folder / "d", {});

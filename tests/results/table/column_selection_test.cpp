@@ -50,7 +50,7 @@ TEST(ColumnSelection, DefaultsToNoCostsOfComputing) {
 TEST(ColumnSelection, IsExplainedByALegendOfItsColumnsAlone) {
   const Table table = column_selection_sample();
   const auto legend_of = [&](const std::string& columns) { return legend(table, parse_selection(columns)); };
-  EXPECT_EQ(legend_of("seconds"), "Seconds: per run.");
+  EXPECT_THAT(legend_of("seconds"), EndsWith(" Seconds: per run."));
   EXPECT_EQ(legend_of("uplink"), "Uplink: bytes per client and round.");
   EXPECT_EQ(legend_of("downlink"), "Downlink: bytes per client and round.");
   EXPECT_EQ(legend_of("total-downlink,total-uplink"),

@@ -256,6 +256,9 @@ TEST(TuningNotes, SayThatEpsilonDoesNotCoverTheTrials) {
   EXPECT_THAT(notes_of({found(summary), run_of("fedavg", tuned_by(6))}), Not(Contains(warning)));
   summary.tuning = tuned_by(6);
   EXPECT_THAT(notes_of({found(summary)}), ElementsAre(StartsWith("tuned: "), warning));
+  EXPECT_THAT(notes_of({found(summary)}),
+              Contains(EndsWith("by validation accuracy: dp-fedavg training.rate = 0.1 (71.23 %)")))
+      << "what trials took tells the sizes of samples";
 }
 
 TEST(TuningNotes, AreOfFinishedRuns) {
