@@ -9,6 +9,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/statistics/statistics.hpp"
@@ -39,7 +40,7 @@ std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& se
 }
 
 Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
-  Curve curve{.name = curve_name(row), .seeds = {}, .points = {}};
+  Curve curve{.name = curve_name(row, x.unit == NumberUnit::kEpsilon), .seeds = {}, .points = {}};
   std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
   for (const SeedResult& seed : row.seeds) {
     curve.seeds.push_back(seed.seed());
@@ -66,7 +67,11 @@ std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
 
 }  // namespace
 
-std::string curve_name(const Row& row) { return row_name(row) + (row.control ? " (control)" : ""); }
+std::string curve_name(const Row& row, bool over_epsilon) {
+  const bool marked = over_epsilon && row.privacy;
+  return fmt::format("{}{}{}", row_name(row), row.control ? " (control)" : "",
+                     marked ? assumption_mark(*row.privacy, row.privacy->rdp) : "");
+}
 
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y) {
   const Table table = make_table(runs);

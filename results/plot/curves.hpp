@@ -23,8 +23,9 @@ struct CurvePoint {
   bool operator==(const CurvePoint&) const = default;
 };
 
-/// What the curve of a row is called: as the row is, with "(control)" behind that of an audit's.
-std::string curve_name(const Row& row);
+/// What the curve of a row is called: as the row is, with "(control)" behind that of an audit's and, over
+/// epsilon, the mark of what that assumes.
+std::string curve_name(const Row& row, bool over_epsilon);
 
 /// A row of the table, round by round.
 struct Curve {

@@ -41,10 +41,15 @@ std::string claim_text(const std::optional<Claim>& claim, EpsilonText number) {
   return !claim ? "none" : claim->epsilon ? number(*claim->epsilon) : "unproven";
 }
 
+const char* assumption_mark(const PrivacyClaim& claim, const std::optional<Claim>& epsilon) {
+  return claim.assumed && is_finite(epsilon) ? kAssumedMark : "";
+}
+
 std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number) {
   if (!claim) return "none";
   const auto both = [&](const std::optional<Claim>& rdp, const std::optional<Claim>& pld) {
-    return fmt::format("{} (RDP), {} (PLD)", claim_text(rdp, number), claim_text(pld, number));
+    return fmt::format("{}{} (RDP), {}{} (PLD)", claim_text(rdp, number), assumption_mark(*claim, rdp),
+                       claim_text(pld, number), assumption_mark(*claim, pld));
   };
   return both(claim->rdp, claim->pld) +
          (claim->as_if_rdp ? ", as if " + both(claim->as_if_rdp, claim->as_if_pld) : "");

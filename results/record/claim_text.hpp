@@ -17,8 +17,15 @@ using EpsilonText = std::string (*)(double);
 /// What one accountant claims: "2.79", or "unproven"; "none" without a claim.
 std::string claim_text(const std::optional<Claim>& claim, EpsilonText number = epsilon_text);
 
-/// What both claim: "2.79 (RDP), 2.50 (PLD)", and of the population that rescaled noise simulates; "none"
-/// without privacy.
+/// Marks an epsilon that rests on an assumption nobody has proven; explained by a note.
+inline constexpr const char* kAssumedMark = "†";
+
+/// The mark where this epsilon of the claim rests on such an assumption, otherwise empty: none is needed for
+/// an infinite or unproven one.
+const char* assumption_mark(const PrivacyClaim& claim, const std::optional<Claim>& epsilon);
+
+/// What both claim, marked: "2.79 (RDP), 2.50 (PLD)", and of the population that rescaled noise simulates;
+/// "none" without privacy.
 std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number = epsilon_text);
 
 /// What is said wherever a nominal number stands.

@@ -74,8 +74,7 @@ Cell epsilon_of(const FoundRun& run) {
   if (!privacy) return "none";
   if (!privacy->rdp) return kNothing;
   if (!privacy->rdp->epsilon) return claim_text(privacy->rdp);
-  const bool assumed = privacy->assumed && is_finite(privacy->rdp);
-  return number_cell(claim_text(privacy->rdp), "", assumed ? kAssumedMark : "");
+  return number_cell(claim_text(privacy->rdp), "", assumption_mark(*privacy, privacy->rdp));
 }
 
 Cell algorithm_of(const FoundRun& run) {

@@ -156,9 +156,10 @@ std::string row_details(const std::string& row_title, const Row& row, Odometers&
       same->second.push_back(seed.seed());
     }
   }
-  const std::string title =
-      fmt::format("{}: epsilon {} by RDP, {} by PLD, per {}", row_title, claim_text(row.privacy->rdp),
-                  claim_text(row.privacy->pld), row.privacy->unit);
+  const PrivacyClaim& claim = *row.privacy;
+  const std::string title = fmt::format("{}: epsilon {}{} by RDP, {}{} by PLD, per {}", row_title,
+                                        claim_text(claim.rdp), assumption_mark(claim, claim.rdp),
+                                        claim_text(claim.pld), assumption_mark(claim, claim.pld), claim.unit);
   std::string html = fmt::format("<details>\n{}\n", html_element("summary", title));
   for (const auto& [text, seeds] : told)
     html += html_element("h4", "S" + seeds_text(seeds).substr(1)) + "\n" + text;

@@ -25,9 +25,6 @@ std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<cons
 /// The part of these about tuning.
 std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
 
-/// Marks an epsilon that rests on an assumption nobody has proven; explained by a note.
-inline constexpr const char* kAssumedMark = "†";
-
 /// Marks an epsilon of the population that a run stands for; explained by a note.
 inline constexpr const char* kAsIfMark = "*";
 

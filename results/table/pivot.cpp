@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
 
+#include "results/record/claim_text.hpp"
 #include "results/table/row_values.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
@@ -17,9 +19,15 @@
 namespace fedarena::results {
 namespace {
 
+std::string unmarked(const std::string& value) {
+  return value.ends_with(kAssumedMark) ? value.substr(0, value.size() - std::string_view(kAssumedMark).size())
+                                       : value;
+}
+
 struct ByValue {
   bool operator()(const std::string& left, const std::string& right) const {
-    return compare_values(left, right) < 0;
+    const int order = compare_values(unmarked(left), unmarked(right));
+    return order != 0 ? order < 0 : left < right;
   }
   bool operator()(const std::vector<std::string>& left, const std::vector<std::string>& right) const {
     return std::ranges::lexicographical_compare(left, right, *this);
@@ -58,6 +66,8 @@ class PivotHeadings {
 
   std::string of(const Row& row) const {
     std::string value = row_value(row, key_).value_or(kNothing);
+    if (row.privacy && key_ == "epsilon") value += assumption_mark(*row.privacy, row.privacy->rdp);
+    if (row.privacy && key_ == "epsilon_pld") value += assumption_mark(*row.privacy, row.privacy->pld);
     if (common_.empty()) return value;
     std::vector<std::string> kept;
     for (const auto& [name, setting] : settings_of_choice(value)) {

@@ -78,9 +78,7 @@ RowColumn epsilon_column(const std::string& accountant, std::optional<Claim> Pri
     if (!row.privacy) return "none";
     const PrivacyClaim& claim = *row.privacy;
     const auto number = [](const Claim& value) { return claim_text(value); };
-    const auto mark = [&](const Claim& value) {
-      return claim.assumed && is_finite(value) ? kAssumedMark : "";
-    };
+    const auto mark = [&](const Claim& value) { return assumption_mark(claim, value); };
     const Claim& own = *(claim.*member);
     std::string behind = mark(own);
     if (const auto& other = claim.*as_if)

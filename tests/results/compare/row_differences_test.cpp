@@ -126,6 +126,17 @@ TEST(RowDifferences, LookAtSeedsThatBothHave) {
   EXPECT_THAT(texts(kNothing, moved), IsEmpty());
 }
 
+TEST(RowDifferences, MarkEpsilonsThatRestOnAnAssumption) {
+  const Change assumed = [](Summary& summary) {
+    with_privacy(2)(summary);
+    summary.privacy->settings.assume = "poisson";
+    summary.privacy->assumed = true;
+    summary.privacy->pld = Claim{.unproven = "no bound"};
+  };
+  EXPECT_THAT(texts(assumed, kNothing),
+              ElementsAre(HasSubstr("epsilon of seed 1: 2.0000† (RDP), unproven (PLD) and none")));
+}
+
 TEST(RowDifferences, LookAtEverythingThatAnEpsilonIsAbout) {
   const std::string same = ", epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)";
   EXPECT_THAT(texts(with_privacy(2), kNothing),

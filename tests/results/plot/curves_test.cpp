@@ -124,6 +124,16 @@ TEST_F(CurvesTest, MarkControls) {
   EXPECT_EQ(curves().panels.at(0).curves.at(0).name, "dp-fedavg (control)");
 }
 
+TEST_F(CurvesTest, MarkWhatAnEpsilonAssumes) {
+  Summary summary = finished_privately("dp-fedavg", 1, 0.7);
+  summary.privacy->settings.assume = "poisson";
+  summary.privacy->assumed = true;
+  record(summary, {0.5}, [](RoundRecord& round) { round.epsilon = 1; });
+  EXPECT_EQ(curves("epsilon").panels.at(0).curves.at(0).name, "dp-fedavg†");
+  EXPECT_EQ(curves("round").panels.at(0).curves.at(0).name, "dp-fedavg");
+  EXPECT_THAT(curves_json(curves("epsilon")), HasSubstr("\"name\":\"dp-fedavg†\""));
+}
+
 TEST_F(CurvesTest, DrawEveryMeasure) {
   record(finished("fedavg", 1, 0.7), {0.5}, [](RoundRecord& round) {
     round.validation_accuracy = 0.25;

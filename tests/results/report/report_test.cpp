@@ -100,6 +100,8 @@ TEST(Report, MarksWhatTheEpsilonOfARunRestsOn) {
   recorded.open().write_summary(summary);
   EXPECT_THAT(runs(), HasSubstr("†"));
   EXPECT_THAT(runs(), HasSubstr("dp-fedavg (control)"));
+  EXPECT_THAT(body_of(report_of(folder.path())), ContainsRegex("epsilon [0-9.]+† by RDP, [0-9.]+† by PLD"));
+  EXPECT_EQ(data_of(report_of(folder.path()))["rows"][0]["name"], "dp-fedavg (control)†");
 }
 
 TEST(Report, TellsHowRunsWereTuned) {

@@ -45,6 +45,19 @@ Accuracy after the last round: mean ± sample standard deviation over seeds. In 
               HasSubstr("| fedprox   | **61.50 ± 0.71** |     41.50 ± 0.71 |            - |\n"));
 }
 
+TEST(Pivot, MarksEpsilonsThatRestOnAnAssumption) {
+  std::vector<FoundRun> runs;
+  for (const double epsilon : {10.0, 2.0, 3.0}) {
+    Summary summary = finished_privately(fmt::format("at-{}", epsilon), 1, 0.5);
+    summary.privacy->rdp = Claim{.epsilon = epsilon};
+    summary.privacy->assumed = epsilon < 3;
+    if (summary.privacy->assumed) summary.privacy->settings.assume = "poisson";
+    runs.push_back(found(summary));
+  }
+  EXPECT_THAT(make_pivot(make_table(runs), {.rows = {"label"}, .across = "epsilon"}).columns,
+              ElementsAre("2.00†", "3.00", "10.00"));
+}
+
 TEST(Pivot, NamesChoicesWithoutWhatAllRowsShare) {
   const Table table = make_table(pivot_grid());
   const Pivot pivot = make_pivot(table, {.rows = {"partition"}, .across = "label"});
