@@ -145,6 +145,11 @@ class ForgedRun : public testing::Test {
     return differences_of(summary, toml, ledger, 20 * (10 + 12 + 2));
   }
 
+  // The same of a run that ended before its first round.
+  std::vector<std::string> differences_before_a_round(const std::string& toml, const Ledger& ledger) {
+    return differences_of(unfinished("dp-fedavg", 1, 0), toml, ledger, 0);
+  }
+
   // Whether the rounds of runs from here on tell accuracies of clients.
   void test_clients(bool tests) { tests_clients_ = tests; }
 

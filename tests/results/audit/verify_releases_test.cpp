@@ -360,6 +360,17 @@ TEST_F(ForgedRun, UnderThePolicyOfClients) {
               ElementsAre("ledger.json: answers as if is 4; recomputed: 0"));
 }
 
+TEST_F(ForgedRun, UnderThePolicyOfClientsBeforeTheFirstRound) {
+  Ledger ledger(Unit::kClient);
+  for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+  const Settings larger = {{"as_if_cohort", "30"}, {"as_if_population", "300"}};
+  for (const Settings& settings : {Settings(), Settings({{"noise_source", "\"system\""}}), larger})
+    EXPECT_THAT(differences_before_a_round(toml("client", settings), ledger), IsEmpty());
+  ledger.record(1, 0, {});
+  EXPECT_THAT(differences_before_a_round(toml("client", {{"noise_source", "\"system\""}}), ledger),
+              Contains("ledger.json: accesses is none; recomputed: some"));
+}
+
 // A rule stopped the run after its second round. Whatever these did, each of the others may have had a sum.
 TEST_F(ForgedRun, UnderThePolicyOfClientsWhereRoundsWereLeftOut) {
   const auto with = [&](const std::string& algorithm, const RoundAccesses& left_out) {
