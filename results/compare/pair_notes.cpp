@@ -129,7 +129,7 @@ std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns>
   append_notes(notes, few_seeds(pairs));
   append_notes(notes, decline(rows));
   append_notes(notes, row_notes(rows, distinct_names(rows)));
-  append_notes(notes, privacy_notes(rows, plain_names(rows)));
+  append_notes(notes, privacy_notes(rows, distinct_names(rows)));
   return notes;
 }
 

@@ -47,15 +47,23 @@ struct Match {
   const RowRuns* left = nullptr;
   const RowRuns* right = nullptr;
   std::string first, second;
+  Sweep point = {};  // of a grid, which both stand at; empty where its points are compared with each other
+
+  // "fedavg and scaffold (training.rate=0.1)"
+  std::string both() const {
+    return fmt::format("{} and {}{}", first, second,
+                       point.empty() ? "" : fmt::format(" ({})", sweep_text(point)));
+  }
 };
 
-std::vector<Match> matches_of(const std::vector<Family>& families) {
+std::vector<Match> matches_of(const std::vector<Family>& families, bool across_grid) {
   std::vector<Match> matches;
   for (const Family& family : families) {
     const std::vector<std::string> names = distinct_names(family);
+    const Sweep point = across_grid ? Sweep{} : family.front().key.setting.sweep;
     for (std::size_t i = 0; i < family.size(); ++i) {
       for (std::size_t j = i + 1; j < family.size(); ++j)
-        matches.push_back({&family[i], &family[j], names[i], names[j]});
+        matches.push_back({&family[i], &family[j], names[i], names[j], point});
     }
   }
   return matches;
@@ -72,16 +80,15 @@ std::vector<std::string> check_differences(const std::vector<Match>& matches,
     std::string texts;
     for (const RowDifference& difference : row_differences(*match.left, *match.right)) {
       if (across.contains(difference.across)) {
-        notes.push_back(fmt::format("{} and {} are compared across {}: {}", match.first, match.second,
-                                    difference.across, difference.text));
+        notes.push_back(
+            fmt::format("{} are compared across {}: {}", match.both(), difference.across, difference.text));
         continue;
       }
       needed.insert(difference.across);
       texts += (texts.empty() ? "" : "; ") + difference.text;
     }
     if (texts.empty()) continue;
-    if (refused++ == 0)
-      first_refused = fmt::format("{} and {} differ in {}", match.first, match.second, texts);
+    if (refused++ == 0) first_refused = fmt::format("{} differ in {}", match.both(), texts);
   }
   if (refused == 0) return notes;
   if (refused > 1)
@@ -170,7 +177,7 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   const std::vector<RowRuns> rows = chosen(gathered.rows, options.labels);
   const bool across_grid = options.across.contains(kAcrossGrid);
   const std::vector<Family> all = families(rows, across_grid);
-  const std::vector<Match> matches = matches_of(all);
+  const std::vector<Match> matches = matches_of(all, across_grid);
   if (matches.empty()) {
     refuse(rows.empty() ? "there is nothing to compare: no run is finished"
                         : fmt::format("there is nothing to compare \"{}\" with", plain_names(rows).front()),

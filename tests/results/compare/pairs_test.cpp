@@ -95,6 +95,22 @@ TEST(Pairs, AreOfOnePointOfAGrid) {
   EXPECT_EQ(pairs.pairs[0].point.front().second, "0.02");
   EXPECT_THAT(pairs.notes,
               Contains("fedavg is compared with nothing, because it stands alone at training.rate=0.5"));
+  const auto private_at = [](const std::string& label, double epsilon, const char* rate) {
+    return row_of(label, kWorse, [=](Summary& summary) {
+      with_privacy(epsilon)(summary);
+      summary.privacy->varied = true;
+      summary.sweep = {{"training.rate", rate}};
+    });
+  };
+  const std::vector<std::vector<FoundRun>> privately = {
+      private_at("dp-fedavg", 2, "0.1"), private_at("dp-fedprox", 3, "0.1"),
+      private_at("dp-fedavg", 2, "0.5"), private_at("dp-fedprox", 3, "0.5")};
+  const std::vector<std::string> notes = compare(privately, {.across = {kAcrossEpsilon}}).notes;
+  EXPECT_THAT(notes,
+              Contains(StartsWith("dp-fedavg and dp-fedprox (training.rate=0.5) are compared across")));
+  EXPECT_THAT(notes, Contains(StartsWith("dp-fedavg (training.rate=0.1): accesses changed from round")));
+  EXPECT_THAT(message_of([&] { compare(privately); }),
+              StartsWith("dp-fedavg and dp-fedprox (training.rate=0.1) differ in epsilon"));
   const Pairs across = compare(rows, {.across = {kAcrossGrid}});
   EXPECT_THAT(across.pairs, SizeIs(10));
   EXPECT_THAT(pair_keys(across), ElementsAre());
