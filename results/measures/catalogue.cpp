@@ -57,7 +57,7 @@ std::optional<double> of_tested(const Record& record) {
 
 template <auto... Members>
 Maybe mebibytes(Rounds round) {
-  return static_cast<double>((... + (round.*Members))) / (1024.0 * 1024);
+  return (... + static_cast<double>(round.*Members)) / (1024.0 * 1024);
 }
 
 Maybe rmse(Rounds round) {

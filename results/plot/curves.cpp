@@ -18,10 +18,13 @@
 namespace fedarena::results {
 namespace {
 
+// Squares, which deviations are made of, stay finite up to here; gnuplot's axes end near 9e307.
+constexpr double kLargestDrawn = 1e150;
+
 // What cannot be drawn is as good as not there: an infinite epsilon, a loss that diverged.
 DrawnValues drawable(std::vector<std::optional<double>> values) {
   for (std::optional<double>& value : values) {
-    if (value && !std::isfinite(*value)) value.reset();
+    if (value && !(std::abs(*value) <= kLargestDrawn)) value.reset();
   }
   return values;
 }
@@ -76,8 +79,9 @@ std::string curve_name(const Row& row, bool over_epsilon) {
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y) {
   const Table table = make_table(runs);
   if (table.rows.empty()) {
+    const std::string why = table.notes.empty() ? "" : fmt::format("{}.\n  ", table.notes.front());
     throw Error(Complaint{.found = "no run is finished, so there is nothing to draw",
-                          .remedy = "`fedarena list` shows how far runs are."});
+                          .remedy = why + "`fedarena list` shows how far runs are."});
   }
   Curves curves{.x = x, .y = y, .title = caption(table), .panels = {}, .notes = table.notes};
   const SettingNames titles = setting_names(table);

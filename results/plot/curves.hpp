@@ -55,7 +55,7 @@ struct Curves {
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y);
 
 /// What can be drawn of a run of that claim, one entry a round: none where a round does not say or privacy
-/// keeps it secret, and for what is infinite or no number.
+/// keeps it secret, and for what is infinite, no number or beyond 1e150.
 using DrawnValues = std::vector<std::optional<double>>;
 
 /// The positions of the rounds on an axis. Sums end where a round does not say.

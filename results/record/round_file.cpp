@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,33 @@ RoundRecord record_of(std::string_view line, std::int64_t round, const std::file
   return record;
 }
 
+// What commands add up over the rounds of a run: the sums have to fit where they are kept.
+class RoundSums {
+ public:
+  void add(const RoundRecord& round, const std::filesystem::path& file) {
+    add("clients", round.clients, clients_, round, file);
+    add("uplink_bytes", round.uplink_bytes, bytes_, round, file);
+    add("downlink_bytes", round.downlink_bytes, bytes_, round, file);
+    add("gradients", round.cost.gradients, gradients_, round, file);  // at least as many as examples
+    add("operations", round.cost.operations, operations_, round, file);
+  }
+
+ private:
+  static void add(const char* field, std::int64_t count, std::int64_t& sum, const RoundRecord& round,
+                  const std::filesystem::path& file) {
+    const std::int64_t room = std::numeric_limits<std::int64_t>::max() - sum;
+    if (count > room) {
+      throw Error(Complaint{.place = {.file = file.string(), .line = static_cast<int>(round.round)},
+                            .found = fmt::format("field \"{}\" is {}", field, count),
+                            .allowed = fmt::format("at most {}, so that rounds can be added up", room),
+                            .remedy = kBrokenRecord});
+    }
+    sum += count;
+  }
+
+  std::int64_t clients_ = 0, bytes_ = 0, gradients_ = 0, operations_ = 0;
+};
+
 }  // namespace
 
 std::size_t size_in_memory(const RoundRecord& record) {
@@ -65,6 +93,7 @@ RoundLines for_each_round(const std::filesystem::path& file,
   RoundLines lines;
   std::string block(kReadBlock, '\0');
   std::string begun;  // of a line that goes on in the next block
+  RoundSums sums;
   std::uintmax_t begin = 0;
   const auto check_size = [&](std::uintmax_t size) {
     if (size > limits.file)
@@ -85,6 +114,7 @@ RoundLines for_each_round(const std::filesystem::path& file,
       std::string_view line = rest.substr(0, end);
       if (!begun.empty()) line = begun.append(line);
       RoundRecord record = record_of(line, round(), file);
+      sums.add(record, file);
       begin += line.size() + 1;
       lines.ends.push_back(begin);
       begun.clear();

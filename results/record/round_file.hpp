@@ -28,8 +28,9 @@ struct RoundLines {
 };
 
 /// Reads a file of rounds line by line and gives `take` each record as soon as it is read, in the order 1, 2,
-/// 3, ...; nothing of it is kept. A torn last line, left by a crash, is dropped; any other damage, and a file
-/// or line beyond the limits, is an Error that names the file and the line.
+/// 3, ...; nothing of it is kept. A torn last line, left by a crash, is dropped; any other damage, counts
+/// whose sum over the rounds does not fit in 64 bits, and a file or line beyond the limits, is an Error that
+/// names the file and the line.
 RoundLines for_each_round(const std::filesystem::path& file,
                           const std::function<void(RoundRecord record)>& take,
                           const RoundLimits& limits = {});

@@ -179,6 +179,19 @@ TEST_F(CurvesTest, NeverUnderstateAnEpsilon) {
   EXPECT_DOUBLE_EQ(points("epsilon")[1].x, 1.5);
 }
 
+// Each is a number, and so is their mean, but neither a deviation nor an axis can be made of them.
+TEST_F(CurvesTest, LeaveOutNumbersTooLargeForAPicture) {
+  const auto take = [](double factor) {
+    return [factor](RoundRecord& round) {
+      if (round.round > 1) round.train_seconds = round.test_loss.emplace(factor * 1e307);
+    };
+  };
+  record(finished("fedavg", 1, 0.7), {0.5, 0.6, 0.7}, take(9));
+  record(finished("fedavg", 2, 0.7), {0.5, 0.6, 0.7}, take(3));
+  EXPECT_THAT(points("seconds"), SizeIs(1));
+  EXPECT_THAT(points("round", known_quantity("loss")), SizeIs(1));
+}
+
 TEST_F(CurvesTest, LeaveOutWhatCannotBeDrawn) {
   record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7}, [](RoundRecord& round) {
     round.epsilon = round.round == 1 ? 1 : std::numeric_limits<double>::infinity();
@@ -231,7 +244,10 @@ TEST_F(CurvesTest, OfOtherSettingsHaveOtherPanels) {
 
 TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
   record(unfinished("fedavg", 1, 1), {0.5});
-  EXPECT_THAT(message_of([&] { curves(); }), HasSubstr("no run is finished"));
+  EXPECT_THAT(
+      message_of([&] { curves(); }),
+      HasSubstr("no run is finished, so there is nothing to draw\n  fedavg: seed 1 is unfinished (1 of "
+                "1 rounds) and not counted.\n"));
   record(finished("fedprox", 1, 0.7), {0.5});
   EXPECT_THAT(message_of([&] { curves("epsilon"); }), HasSubstr("has both epsilon and accuracy, in any row"));
   EXPECT_THAT(curves().notes, ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));

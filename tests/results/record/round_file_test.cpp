@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,24 @@ TEST_F(RoundFile, IsGivenLineByLine) {
               }),
               HasSubstr("rounds.jsonl:3: field \"round\" is missing"));
   EXPECT_THAT(seen, ElementsAre(1, 2));
+}
+
+TEST_F(RoundFile, WhoseCountsCannotBeAddedUpIsOneMessage) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const auto refused = [&](const std::function<void(RoundRecord&)>& change) {
+    std::vector<RoundRecord> records = rounds(2);
+    change(records[1]);
+    write(records);
+    return message_of([&] { all_rounds(file()); });
+  };
+  EXPECT_THAT(refused([](RoundRecord& round) { round.uplink_bytes = kMost; }),
+              HasSubstr("rounds.jsonl:2: field \"uplink_bytes\" is 9223372036854775807; allowed: at most "
+                        "9223372036854652927, so that rounds can be added up"));
+  EXPECT_THAT(refused([](RoundRecord& round) { round.downlink_bytes = kMost; }),
+              HasSubstr("field \"downlink_bytes\""));
+  EXPECT_THAT(refused([](RoundRecord& round) { round.clients = kMost; }), HasSubstr("field \"clients\""));
+  EXPECT_THAT(refused([](RoundRecord& round) { round.examples = round.cost.gradients = kMost; }),
+              HasSubstr("field \"gradients\""));
 }
 
 // The file has holes, so that it takes no room on the disk, and none of it is read.
