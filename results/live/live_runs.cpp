@@ -125,6 +125,21 @@ void set_running(LiveCell& cell) {
   cell.seconds_left = time_left(*cell.round_seconds, cell.rounds - cell.done, *cell.since_written);
 }
 
+void add_work(std::span<FoundRun> runs, const FolderLocks& locks) {
+  for (FoundRun& run : runs) {
+    if (!run.summary || run.summary->state == kFinished) continue;
+    try {
+      run.summary->rounds_done = std::ssize(recorded_rounds(run.path, *run.summary));
+    } catch (const Error& error) {
+      run.problem = problem_line(error);
+      run.summary.reset();
+      continue;
+    }
+    const auto held = locks.known() ? std::optional(locks.holder(run.path).has_value()) : std::nullopt;
+    run.summary->state = name_of(work_of(*run.summary, held));
+  }
+}
+
 LiveRuns::LiveRuns(std::vector<fs::path> folders) : folders_(std::move(folders)) {
   for (const fs::path& folder : folders_) {
     std::error_code failure;

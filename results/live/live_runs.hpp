@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -7,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/live/folder_locks.hpp"
@@ -25,6 +28,11 @@ enum class Work {
   kBroken,       ///< cannot be read
   kFinished
 };
+
+/// In that order.
+inline constexpr std::array<std::string_view, 7> kWorkNames = {
+    "running", "queued", "no process", "interrupted", "failed", "broken", "finished"};
+inline std::string_view name_of(Work work) { return kWorkNames.at(static_cast<std::size_t>(work)); }
 
 /// One cell of an experiment, as far as it is.
 struct LiveCell {
@@ -61,6 +69,11 @@ LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
 
 /// As `find_runs`, but folders may hold no run, yet or any more.
 std::vector<FoundRun> runs_below(std::vector<std::filesystem::path> folders);
+
+/// Has the summary of each run that is not finished say what goes on in it, by the name of its `Work`, and
+/// how many rounds are on disk: what was recorded may date from its last checkpoint, and from before it was
+/// killed.
+void add_work(std::span<FoundRun> runs, const FolderLocks& locks);
 
 /// Looks at the run directories of some folders again and again, from another process than the one that
 /// writes them. Takes no lock and changes nothing. Files are read again when they changed.

@@ -36,12 +36,6 @@ std::size_t height(double value, double lowest, double highest) {
 
 using Line = std::vector<std::string>;
 
-// In the order of Work.
-constexpr std::array<std::string_view, 7> kWorkNames = {"running", "queued", "no process", "interrupted",
-                                                        "failed",  "broken", "finished"};
-
-std::string_view name_of(Work work) { return kWorkNames.at(static_cast<std::size_t>(work)); }
-
 // "2 running, 5 finished".
 std::string counts(std::span<const LiveCell* const> cells) {
   std::vector<std::string> parts;

@@ -18,6 +18,7 @@
 #include "harness/slurm/submission.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/bundle/bundle.hpp"
+#include "results/live/folder_locks.hpp"
 #include "results/live/live_runs.hpp"
 #include "results/measures/round_metric.hpp"
 #include "results/record/durable_file.hpp"
@@ -130,6 +131,7 @@ int print_list(const ListArguments& arguments) {
   const bool any_task = tasks && !tasks->empty();
   // Where all cells are queued, there is no run yet.
   auto runs = any_task ? results::runs_below(arguments.folders) : results::find_runs(arguments.folders);
+  add_work(runs, results::FolderLocks::read());
   if (any_task) add_tasks(runs, *tasks);
   print("{}", results::render_list(runs));
   return kSuccess;
