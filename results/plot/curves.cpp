@@ -100,12 +100,21 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   }
   if (curves.panels.empty()) {
     const std::string setting = recorded_with(y);
-    throw Error(Complaint{.found = fmt::format("{}, in any row", missing(table.rows.front(), x, y)),
-                          .remedy = setting.empty()
-                                        ? "`fedarena plot --help` lists what else can be drawn."
-                                        : fmt::format("Rounds record {} with {}.", name_of(y), setting)});
+    throw Error(Complaint{
+        .found = fmt::format("{}, in any row", missing(table.rows.front(), x, y)),
+        .remedy = fmt::format(
+            "{}`fedarena plot --help` lists what --x and --y may be.",
+            setting.empty() ? "" : fmt::format("Rounds record {} with {}. ", name_of(y), setting))});
   }
   return curves;
+}
+
+Quantity default_quantity(std::span<const FoundRun> runs) {
+  const auto finished = [](const FoundRun& run) { return run.summary && run.summary->state == kFinished; };
+  const bool any_accuracy = std::ranges::any_of(runs, [&](const FoundRun& run) {
+    return finished(run) && run.summary->final_test_accuracy.has_value();
+  });
+  return known_quantity(any_accuracy || std::ranges::none_of(runs, finished) ? "accuracy" : "rmse");
 }
 
 DrawnValues axis_values(const CurveAxis& axis, const std::optional<PrivacyClaim>& claim,

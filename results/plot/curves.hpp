@@ -48,6 +48,9 @@ struct Curves {
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
 };
 
+/// What is drawn where nobody says what: the accuracy, or the RMSE where no finished run has one.
+Quantity default_quantity(std::span<const FoundRun> runs);
+
 /// The finished runs as curves, a panel for each setting and a curve for each row of their table. A curve has
 /// a point for each round in which every seed of the row has both values, so that no mean changes its seeds
 /// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be

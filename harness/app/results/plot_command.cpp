@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -32,7 +33,8 @@ namespace fs = std::filesystem;
 struct PlotArguments {
   std::vector<fs::path> folders;
   results::Labels labels;
-  std::string x = "round", y = "accuracy";
+  std::string x = "round";
+  std::optional<std::string> y;
   fs::path picture;
   results::CurveStyle style;
   std::string format = "text";
@@ -129,9 +131,10 @@ int run_plot(const PlotArguments& arguments) {
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
   if (arguments.roc) return run_roc_plot(arguments, terminal, runs);
   if (arguments.choices) return run_choices_plot(arguments, terminal, runs);
+  const results::Quantity y =
+      arguments.y ? results::parse_quantity("--y", *arguments.y, runs) : results::default_quantity(runs);
   // The command line lets no other names of axes through.
-  const results::Curves curves = results::make_curves(runs, *results::find_entry(arguments.x),
-                                                      results::parse_quantity("--y", arguments.y, runs));
+  const results::Curves curves = results::make_curves(runs, *results::find_entry(arguments.x), y);
   results::replace_file(arguments.picture,
                         results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
   print("{}",
@@ -159,7 +162,7 @@ void add_plot_command(CLI::App& app, Action& action) {
       ->add_option(
           "--y", arguments->y,
           fmt::format("{}, or what the algorithms observe of themselves, such as matching-loss; default "
-                      "accuracy",
+                      "accuracy, or rmse on regression data",
                       fmt::join(y_names, ", ")))
       ->type_name("NAME");
   add_names(*command, "--labels", arguments->labels, "algorithm entries to draw; default all of them")

@@ -242,6 +242,20 @@ TEST_F(CurvesTest, OfOtherSettingsHaveOtherPanels) {
   EXPECT_EQ(drawn.panels[1].title, "model mlp");
 }
 
+TEST_F(CurvesTest, AreOfTheErrorWhereNoRunHasAnAccuracy) {
+  EXPECT_EQ(name_of(default_quantity({})), "accuracy");
+  Summary regression = finished("fedavg", 1, 0.7);
+  regression.final_test_accuracy = std::nullopt;
+  record(regression, {0.5, 0.7}, [](RoundRecord& round) {
+    round.test_accuracy = std::nullopt;
+    round.test_loss = 2;
+  });
+  EXPECT_EQ(name_of(default_quantity(runs())), "rmse");
+  EXPECT_EQ(points("round", default_quantity(runs()))[1].y, 2);
+  record(finished("fedprox", 1, 0.7), {0.5});
+  EXPECT_EQ(name_of(default_quantity(runs())), "accuracy");
+}
+
 TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
   record(unfinished("fedavg", 1, 1), {0.5});
   EXPECT_THAT(
@@ -249,7 +263,10 @@ TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
       HasSubstr("no run is finished, so there is nothing to draw\n  fedavg: seed 1 is unfinished (1 of "
                 "1 rounds) and not counted.\n"));
   record(finished("fedprox", 1, 0.7), {0.5});
-  EXPECT_THAT(message_of([&] { curves("epsilon"); }), HasSubstr("has both epsilon and accuracy, in any row"));
+  EXPECT_THAT(
+      message_of([&] { curves("epsilon"); }),
+      HasSubstr("has both epsilon and accuracy, in any row\n  `fedarena plot --help` lists what --x and "
+                "--y may be."));
   EXPECT_THAT(curves().notes, ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));
 }
 
