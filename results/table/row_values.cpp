@@ -32,6 +32,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSpelling
 constexpr std::array<std::string_view, 5> kDerived = {"parameters", "seeds", "epsilon", "epsilon_pld",
                                                       "clients"};
 
+// How a path to a setting begins that all algorithms get as a parameter.
+constexpr std::string_view kTrainingPaths = "training.";
+
 // Keeps the first value of a key.
 class Values {
  public:
@@ -81,7 +84,9 @@ Sweep row_values(const Row& row) {
 }
 
 std::optional<std::string> row_value(const Row& row, const std::string& key) {
-  return swept_value(row_values(row), key);
+  const Sweep values = row_values(row);
+  if (const auto value = swept_value(values, key); value || !key.starts_with(kTrainingPaths)) return value;
+  return swept_value(values, key.substr(kTrainingPaths.size()));  // no grid gave it, so it is a parameter
 }
 
 std::vector<std::string> row_keys(const Table& table) {
@@ -98,8 +103,9 @@ std::optional<std::string> find_row_key(const std::vector<std::string>& keys, co
   for (const auto& [spelling, key] : kSpellings) {
     if (text == spelling && known(std::string(key))) return std::string(key);
   }
-  if (text.starts_with(kAlgorithmPaths) && known(text.substr(kAlgorithmPaths.size())))
-    return text.substr(kAlgorithmPaths.size());
+  for (const std::string_view path : {kAlgorithmPaths, kTrainingPaths}) {
+    if (text.starts_with(path) && known(text.substr(path.size()))) return text.substr(path.size());
+  }
   std::vector<std::string> ends;
   for (const std::string& key : keys) {
     if (key.ends_with("." + text)) ends.push_back(key);

@@ -72,6 +72,8 @@ TEST(RowValues, AreFoundUnderOtherSpellingsOfTheirKeys) {
   EXPECT_EQ(find_row_key(keys, "experiment.name"), "experiment");
   EXPECT_EQ(find_row_key(keys, "alpha"), "partition.alpha");
   EXPECT_EQ(find_row_key(keys, "algorithms.mu"), "mu");
+  EXPECT_EQ(find_row_key(keys, "training.mu"), "mu");
+  EXPECT_EQ(find_row_key(keys, "training.um"), std::nullopt);
   EXPECT_EQ(find_row_key(keys, "alhpa"), std::nullopt);
   EXPECT_EQ(message_of([] {
               find_row_key({"data.noise", "partition.noise"}, "noise");
@@ -95,6 +97,22 @@ TEST(RowValues, TellRowsApartByTheMostExactKeys) {
   const Table table = make_table(published_grid());
   EXPECT_THAT(keys_that_differ(table.rows[0], table.rows[2]), ElementsAre("partition.alpha"));
   EXPECT_THAT(keys_that_differ(table.rows[0], table.rows[3]), ElementsAre("label", "partition.alpha"));
+}
+
+// Under its path, with and without a grid that gives it.
+TEST(Published, FindsASettingOfTheTrainingInAnyRow) {
+  const auto run = [](const std::string& label, const Sweep& sweep) {
+    Summary summary = finished(label, 1, 0.5);
+    summary.sweep = sweep;
+    summary.algorithm_parameters = {{"rate", label == "a" ? "0.1" : "0.2"}};
+    return found(summary);
+  };
+  for (const Sweep& sweep : {Sweep{}, Sweep{{"training.rate", "0.2"}}}) {
+    Table table = make_table(std::vector{run("a", {}), run("b", sweep)});
+    add_published(
+        table, references({figure({{"training.rate", "0.1"}}, 45), figure({{"training.rate", "0.2"}}, 50)}));
+    for (const Row& row : table.rows) EXPECT_EQ(row.published->mean, row.label == "a" ? 45 : 50);
+  }
 }
 
 TEST(Published, StandsBesideItsRow) {
