@@ -84,8 +84,9 @@ void append_notes(std::vector<std::string>& notes, const std::vector<std::string
 
 std::string csv_line(const std::vector<std::string>& fields) {
   std::string text;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) text += ',';
+  for (const std::string& raw : fields) {
+    if (&raw != &fields.front()) text += ',';
+    const std::string field = printable(raw);  // names of folders are any bytes
     if (field.find_first_of(",\"\r\n") == std::string::npos) {
       text += field;
       continue;

@@ -47,7 +47,8 @@ std::string unquoted(std::string_view text);
 /// Adds notes, each as one line without a full stop: renderers end sentences as they need.
 void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more);
 
-/// Fields as one line of comma-separated values, quoted as RFC 4180 says, with a line feed at the end.
+/// Fields as one line of comma-separated values, each made printable and quoted as RFC 4180 says, with a line
+/// feed at the end.
 std::string csv_line(const std::vector<std::string>& fields);
 
 /// A number as a field, as exact_number gives it; empty where there is none.

@@ -28,6 +28,12 @@ TEST(LongCsv, HasALineARunRoundAndMeasure) {
       "1e-05,opacus,balle,,,false,2,epsilon_pld,2.5\n");
 }
 
+TEST(LongCsv, IsUtf8WithoutEscapeSequencesWhateverFoldersAreCalled) {
+  std::vector runs = {sample_run()};
+  runs[0].name = "a\x1B[31mb\xFF";
+  EXPECT_THAT(long_csv(runs, {"test_accuracy"}), HasSubstr("\na [31mb\uFFFD,quickstart,"));
+}
+
 TEST(LongCsv, HasAColumnForEverySweptKey) {
   std::vector runs = {sample_run("fedavg"), sample_run("fedprox")};
   runs[0].summary.sweep = {{"partition.alpha", "10"}, {"training.rate", "0.1"}};
