@@ -105,15 +105,19 @@ std::string too_few(std::size_t seeds) {
   return seeds == 1 ? "one seed" : "two seeds";
 }
 
-// The first run that came to no finite loss or result: a model that answers nothing still has an accuracy.
-std::string divergence(const Match& match, const Pair& pair) {
+// The first run that came to no finite loss or result: a model that answers nothing still has an accuracy,
+// and clients' own models may be lost where the server's is not.
+std::string divergence(const Match& match, const Pair& pair, const PairMetric& metric) {
+  const auto lost = [&](const RowRuns& row, const std::string& name, std::int64_t seed, double result) {
+    if (diverged(*row.of_seed(seed)->summary)) return fmt::format("{} diverged (seed {})", name, seed);
+    if (std::isfinite(result)) return std::string();
+    return fmt::format("{} of {} is {} (seed {})", metric.name(), name,
+                       std::isnan(result) ? "not a number" : "infinite", seed);
+  };
   for (const SeedPair& seed : pair.seeds) {
-    const auto is_lost = [&](const RowRuns& row, double result) {
-      return diverged(*row.of_seed(seed.seed)->summary) || !std::isfinite(result);
-    };
-    const bool first = is_lost(*match.left, seed.first);
-    if (first || is_lost(*match.right, seed.second))
-      return fmt::format("{} diverged (seed {})", first ? pair.first : pair.second, seed.seed);
+    std::string reason = lost(*match.left, pair.first, seed.seed, seed.first);
+    if (reason.empty()) reason = lost(*match.right, pair.second, seed.seed, seed.second);
+    if (!reason.empty()) return reason;
   }
   return {};
 }
@@ -132,10 +136,8 @@ class Numbers {
   std::map<const FoundRun*, double> numbers_;
 };
 
-Pair make_pair(const Match& match, Numbers& numbers, bool across_grid) {
-  Pair pair{.point = across_grid ? Sweep{} : match.left->key.setting.sweep,
-            .first = match.first,
-            .second = match.second};
+Pair make_pair(const Match& match, const PairMetric& metric, Numbers& numbers) {
+  Pair pair{.point = match.point, .first = match.first, .second = match.second};
   std::vector<double> left, right;
   for (const FoundRun* run : match.left->runs) {
     const std::int64_t seed = run->summary->seed;
@@ -152,7 +154,7 @@ Pair make_pair(const Match& match, Numbers& numbers, bool across_grid) {
     if (match.left->of_seed(run->summary->seed) == nullptr) pair.unpaired.push_back(run->summary->seed);
   }
   std::ranges::sort(pair.unpaired);
-  pair.no_statement = divergence(match, pair);
+  pair.no_statement = divergence(match, pair, metric);
   if (!pair.no_statement.empty()) return pair;
   if (pair.seeds.size() < kLeastSeeds) pair.no_statement = too_few(pair.seeds.size());
   pair.differences = paired_differences(left, right);
@@ -187,7 +189,7 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   Pairs table{.metric = PairMetric(options.metric, rows)};
   table.notes = check_differences(matches, options.across);
   Numbers numbers(table.metric);
-  for (const Match& match : matches) table.pairs.push_back(make_pair(match, numbers, across_grid));
+  for (const Match& match : matches) table.pairs.push_back(make_pair(match, table.metric, numbers));
   judge(table.pairs);
   table.caption = pairs_caption(rows);
   for (std::string& note : pair_notes(table, rows)) table.notes.push_back(std::move(note));

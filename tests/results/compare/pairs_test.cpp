@@ -1,6 +1,7 @@
 #include "results/compare/pairs.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "fedarena/base/stream.hpp"
 
@@ -275,6 +276,21 @@ TEST(Pairs, SayNothingOfARunThatDivergedThoughItHasAnAccuracy) {
   const Pairs pairs = compare({row_of("a", kWorse, lose_seed_4), row_of("b", kBetter)});
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "a diverged (seed 4): no statement");
   EXPECT_FALSE(pairs.pairs.front().mean);
+}
+
+// Whose loss after the last round is finite.
+TEST(Pairs, NameTheMetricWhereThatAloneIsNotFinite) {
+  const Scratch scratch;
+  for (const std::int64_t seed : {1, 2, 3}) {
+    write_run(scratch / fmt::format("a-{}", seed), "a", seed, 0.5);
+    write_run(scratch / fmt::format("b-{}", seed), "b", seed, 0.5, {.round = [&](RoundRecord& round) {
+                if (round.round == 1 && seed == 2) round.test_loss = std::numeric_limits<double>::infinity();
+              }});
+  }
+  const Pairs pairs = compare_rows(find_runs_by_folder(std::vector{scratch.path()}),
+                                   {.metric = parse_round_metric("loss@round=1")});
+  EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric),
+            "loss@round=1 of b is infinite (seed 2): no statement");
 }
 
 // A loss may be absurd and still a number.
