@@ -75,12 +75,14 @@ std::string choices_script(const RunChoices& run, Terminal terminal) {
       "set xrange [{}:{}]\n"
       "set yrange [{}:-0.5]\n"
       "set xtics out nomirror\n"
-      "{}"
+      "{}{}"
       "set key outside right top\n"
       "set style fill solid 1 noborder\n",
       gnuplot_string(fmt::format("Which model each client took: {}", run.name), terminal),
       static_cast<double>(choices.rounds.front()) - 0.5, static_cast<double>(choices.rounds.back()) + 0.5,
-      static_cast<double>(choices.rows.size()) - 0.5, client_tics(choices));
+      static_cast<double>(choices.rows.size()) - 0.5,
+      whole_tics(static_cast<double>(choices.rounds.front()), static_cast<double>(choices.rounds.back())),
+      client_tics(choices));
   std::vector<std::string> layers;
   for (const std::int64_t model : choices.models) {
     script += fmt::format("$model{} << END\n{}END\n", model, boxes_of(choices, model));

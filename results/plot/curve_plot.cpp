@@ -40,19 +40,17 @@ void check_logarithms(const Curves& curves, const CurveStyle& style) {
   }
 }
 
-// Whether x goes in whole steps (rounds) that are so few that gnuplot would mark places between them.
-bool has_few_whole_steps(const Curves& curves) {
-  constexpr double kFewSteps = 10;
+// Where x goes in whole steps (rounds).
+std::string tics_of(const Curves& curves) {
   std::vector<double> places;
   for (const CurvePanel& panel : curves.panels) {
     for (const Curve& curve : panel.curves) {
       for (const CurvePoint& point : curve.points) places.push_back(point.x);
     }
   }
-  if (places.empty()) return false;
-  const auto [least, most] = std::ranges::minmax_element(places);
-  return *most - *least <= kFewSteps &&
-         std::ranges::all_of(places, [](double x) { return x == std::floor(x); });
+  if (places.empty() || std::ranges::any_of(places, [](double x) { return x != std::floor(x); })) return {};
+  const auto [least, most] = std::ranges::minmax(places);
+  return whole_tics(least, most);
 }
 
 // x, y, lower and upper end of the band.
@@ -82,7 +80,7 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
       terminal_lines(terminal, columns == 1 ? 1200 : 900 * columns, rows == 1 ? 800 : 720 * rows);
   script += axes_lines(std::string(curves.x.heading), heading(curves.y), terminal);
   if (style.log_x) script += "set logscale x\n";
-  if (!style.log_x && has_few_whole_steps(curves)) script += "set xtics 1\n";
+  if (!style.log_x) script += tics_of(curves);
   if (style.log_y) script += "set logscale y\n";
   // Bands may leave what a percentage can be.
   if (is_share(curves.y) && !style.log_y) script += "set yrange [0<*:*<100]\n";

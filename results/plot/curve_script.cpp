@@ -72,6 +72,11 @@ std::string axes_lines(const std::string& x, const std::string& y, Terminal term
       gnuplot_string(x, terminal), gnuplot_string(y, terminal));
 }
 
+std::string whole_tics(double first, double last) {
+  constexpr double kFewSteps = 10;
+  return last - first <= kFewSteps ? "set xtics 1\n" : "";
+}
+
 PanelGrid panel_grid(std::size_t panels) {
   const int columns = panels == 1 ? 1 : panels <= 4 ? 2 : 3;
   return {.columns = columns, .rows = (static_cast<int>(panels) + columns - 1) / columns};

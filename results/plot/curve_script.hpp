@@ -46,6 +46,10 @@ std::string line_layer(const std::string& data, const CurveLook& look, std::size
 /// Names the axes and says how they, the grid and the legend, beside the data, look.
 std::string axes_lines(const std::string& x, const std::string& y, Terminal terminal);
 
+/// "set xtics 1" where an axis of whole numbers is so short that gnuplot would mark places between them; else
+/// empty.
+std::string whole_tics(double first, double last);
+
 /// How panels stand beside and below each other.
 struct PanelGrid {
   int columns = 1, rows = 1;

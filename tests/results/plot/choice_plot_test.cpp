@@ -52,6 +52,7 @@ TEST(ClientChoices, AreDrawnModelByModel) {
   EXPECT_THAT(script, Not(HasSubstr("$model1")));
   EXPECT_THAT(script, HasSubstr("set ytics ('5' 0, '9' 1, '7' 2)"));
   EXPECT_THAT(script, HasSubstr("set xrange [0.5:4.5]"));
+  EXPECT_THAT(script, HasSubstr("set xtics 1\n")) << "no mark between two rounds";
   EXPECT_THAT(script, Not(HasSubstr("`")));
   EXPECT_THAT(run_gnuplot(script), HasSubstr("</svg>"));
 }
