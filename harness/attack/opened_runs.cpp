@@ -6,6 +6,7 @@
 
 #include "harness/attack/membership.hpp"
 #include "results/record/record.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena {
 
@@ -47,7 +48,7 @@ std::vector<OpenedRun> OpenedRuns::references_of(const FinishedRun& run, const s
       if (are_alike(run, *other)) references.push_back(std::move(other));
     } catch (const Error& error) {  // the others may be enough
       const std::lock_guard lock(mutex_);
-      left_out_.emplace(found.path, error.what());
+      left_out_.emplace(found.path, results::in_one_line(error));
     }
   }
   const std::lock_guard lock(mutex_);

@@ -157,8 +157,8 @@ Verification verify_run(const fs::path& path) {
   if (summary.state == kRunning) {
     // Rounds after the last checkpoint are run again.
     verification.notes.push_back(
-        fmt::format("is running, or crashed; only the {} rounds of its last checkpoint are checked",
-                    summary.rounds_done));
+        fmt::format("is running, or crashed; only the {} of its last checkpoint {} checked",
+                    counted(summary.rounds_done, "round"), summary.rounds_done == 1 ? "is" : "are"));
     compare.result(recorded >= summary.rounds_done, "rounds_done", std::to_string(summary.rounds_done),
                    fmt::format("at most {}", recorded));
     if (recorded > summary.rounds_done) {

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/accounting/metric.hpp"
+#include "fedarena/base/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -133,7 +134,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
   if (claim.budget.least() > 0) {
     std::string text = budget_text(claim.budget);
     if (claim.budget.is_list())
-      text += fmt::format(", each client its own, which {} clients spent", claim.spent_clients);
+      text += fmt::format(", each client its own, which {} spent", counted(claim.spent_clients, "client"));
     if (!claim.stopped.empty()) text += ", which stopped the run before its planned rounds";
     lines.emplace_back("budget", text);
   }

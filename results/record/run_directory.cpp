@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "harness/digest/sha256.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
@@ -51,7 +53,7 @@ void check_count(std::int64_t count, const std::filesystem::path& folder, const 
   const bool finished = summary.state == kFinished;
   if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
   throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
-                        .found = fmt::format("holds {} rounds", count),
+                        .found = fmt::format("holds {}", counted(count, "round")),
                         .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
                                                           summary.rounds_done, kSummaryFile)
                                             : fmt::format("at most the {} planned ones", summary.rounds),

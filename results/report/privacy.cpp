@@ -14,6 +14,7 @@
 
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/privacy_report.hpp"
@@ -79,8 +80,8 @@ std::string exact_list(const Ledger& ledger) {
   std::string html = "<p>Exact accesses, which make epsilon infinite:</p>\n<ul>\n";
   for (std::size_t i = 0; i < std::min(found.size(), kMost); ++i) {
     const ExactFinding& exact = found[i];
-    html += html_element("li", fmt::format("{}, rounds {} to {}: {}, {} times", who(exact), exact.first_round,
-                                           exact.last_round, exact.access, exact.count)) +
+    html += html_element("li", fmt::format("{}, rounds {} to {}: {}, {}", who(exact), exact.first_round,
+                                           exact.last_round, exact.access, counted(exact.count, "time"))) +
             "\n";
   }
   if (found.size() > kMost)

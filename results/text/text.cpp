@@ -1,6 +1,7 @@
 #include "results/text/text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,15 @@ std::string padded(std::string_view text, std::size_t width, bool right_aligned)
   const std::size_t used = display_width(text);
   const std::string spaces(width > used ? width - used : 0, ' ');
   return right_aligned ? spaces + std::string(text) : std::string(text) + spaces;
+}
+
+std::string in_one_line(const Error& error) {
+  Complaint complaint = error.complaint();
+  std::string remedy = one_line(std::exchange(complaint.remedy, {}));
+  std::string text = one_line(Error(std::move(complaint)).what());
+  if (remedy.empty()) return text;
+  if ('a' <= remedy.front() && remedy.front() <= 'z') remedy.front() += 'A' - 'a';
+  return text + (text.ends_with('?') ? " " : ". ") + remedy;
 }
 
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
 namespace fedarena::results {
@@ -20,6 +21,9 @@ std::size_t display_width(std::string_view text);
 std::string padded(std::string_view text, std::size_t width, bool right_aligned);
 
 using fedarena::one_line;
+
+/// The message on one line, its remedy as a sentence of its own: for lists of problems.
+std::string in_one_line(const Error& error);
 
 /// The greatest display width in each column; rows may be of unequal length.
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows);

@@ -125,7 +125,7 @@ std::vector<fs::path> folders_of(const std::vector<fs::path>& paths, std::deque<
       results::unpack_bundle(path, folder.path());
     } catch (const Error& error) {
       if (paths.size() == 1) throw;
-      findings.broken({error.what()});
+      findings.broken({results::in_one_line(error)});
       continue;
     }
     findings.name_bundle(folder.path(), path);
@@ -146,7 +146,7 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
   try {
     findings.add(results::verify_seal(run), run.path);
   } catch (const Error& error) {
-    add(error.what());
+    add(results::in_one_line(error));
   }
   if (!run.summary) {
     add(run.problem, run.path.string() + ": ");
@@ -157,7 +157,7 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
       if (verify_data) findings.add(verify_data(run.path), run.path);
       readable = true;
     } catch (const Error& error) {
-      add(error.what());
+      add(results::in_one_line(error));
     }
   }
   findings.broken(problems);
@@ -179,7 +179,7 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
     findings.add(results::verify_table(readable));
   } catch (const Error& error) {
     // Folders of different experiments need not make one table.
-    findings.say("note", fmt::format("no table cell is checked: {}", error.what()));
+    findings.say("note", fmt::format("no table cell is checked: {}", results::in_one_line(error)));
   }
   findings.conclude(runs.size());
   return kSuccess;

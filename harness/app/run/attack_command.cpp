@@ -159,7 +159,7 @@ class AttackedRuns {
     } catch (const Error& error) {
       if (found_.size() == 1) throw;
       // One run that cannot be attacked must not hide the others.
-      say = [line = "not attacked: " + results::one_line(error.what())] { print(stderr, "{}\n", line); };
+      say = [line = "not attacked: " + results::in_one_line(error)] { print(stderr, "{}\n", line); };
     }
     answers_.give(which, std::move(say));
   }

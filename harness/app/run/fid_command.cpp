@@ -137,7 +137,7 @@ std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, 
     } catch (const Error& error) {
       if (found.size() == 1) throw;
       // One run that has no images must not hide the others.
-      progress.say("not measured: " + results::one_line(error.what()));
+      progress.say("not measured: " + results::in_one_line(error));
     }
   }
   return all;

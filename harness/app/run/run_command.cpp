@@ -56,10 +56,10 @@ RunOptions options_of(const RunArguments& arguments, const std::string& name) {
 void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginHost& host,
                         const RunOptions& options, const std::atomic<bool>& stop) {
   const RunOptions trials = trial_options(options);
-  print("Tuning: {} trials of each algorithm ({}, seed {}), in {}\n{}", plan.trials, plan.search, plan.seed,
-        trials.out.string(), describe_run(plan_cells(plan.points), host, trials, stop));
-  print("\nThen {} cells with the settings of the best trials, in {}; each takes as long as a trial.\n",
-        cells, options.out.string());
+  print("Tuning: {} of each algorithm ({}, seed {}), in {}\n{}", counted(plan.trials, "trial"), plan.search,
+        plan.seed, trials.out.string(), describe_run(plan_cells(plan.points), host, trials, stop));
+  print("\nThen {} with the settings of the best trials, in {}; each takes as long as a trial.\n",
+        counted(cells, "cell"), options.out.string());
 }
 
 // What the command is on every rank but the first, whatever it says there. That it was told to stop is no

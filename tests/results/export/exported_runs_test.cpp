@@ -95,7 +95,7 @@ TEST_F(ExportedRunsTest, DoNotHoldBrokenOnesAndSayWhich) {
                   HasSubstr("edited: rounds.jsonl:3: field \"test_loss\" is missing; not exported"),
                   HasSubstr("old: summary.json: field \"schema\" is 9, and this build reads 2: run the "
                             "experiment again, or take the build that wrote it; not exported"),
-                  HasSubstr("short: rounds.jsonl: holds 1 rounds; allowed: 2, as field \"rounds_done\" of "
+                  HasSubstr("short: rounds.jsonl: holds 1 round; allowed: 2, as field \"rounds_done\" of "
                             "summary.json says; not exported")));
 }
 

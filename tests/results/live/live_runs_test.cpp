@@ -117,7 +117,7 @@ TEST_F(LiveRunsTest, NameBrokenOnesWithFileAndField) {
     EXPECT_THAT(cells[2].problem, IsEmpty());
     EXPECT_EQ(cells[2].done, 1);
     EXPECT_THAT(cells[3].problem, HasSubstr("summary.json: is missing"));
-    EXPECT_THAT(cells[4].problem, HasSubstr("rounds.jsonl: holds 1 rounds; allowed: 20, as field"));
+    EXPECT_THAT(cells[4].problem, HasSubstr("rounds.jsonl: holds 1 round; allowed: 20, as field"));
     EXPECT_EQ(cells[4].work, Work::kBroken);
   }
 }

@@ -62,6 +62,11 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
   for (const auto& [head, line] : claim_lines(*summaries[0].privacy)) lines += head + ": " + line + "\n";
   EXPECT_THAT(lines, HasSubstr("least: 0.7500 by RDP, of the client with the least"));
   EXPECT_THAT(lines, HasSubstr("budget: [1, 3], each client its own, which 2 clients spent, which stopped"));
+  const Summary one = row_of(0.75, 1);
+  EXPECT_THAT(render_markdown(table_of({one})),
+              HasSubstr("of the budgets [1, 3], that of 1 client is spent by what is charged"));
+  EXPECT_THAT(claim_lines(*one.privacy),
+              Contains(testing::Pair("budget", HasSubstr("each client its own, which 1 client spent"))));
 }
 
 TEST(PrivacyNotes, CollectsWhatIsNoteworthyInAnySeed) {

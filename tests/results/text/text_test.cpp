@@ -46,6 +46,14 @@ TEST(CsvLine, QuotesWhatWouldBreakIt) {
   EXPECT_EQ(csv_line({"a", "b,c", "d\"e", "", "f\ng"}), "a,\"b,c\",\"d\"\"e\",,\"f\ng\"\n");
 }
 
+TEST(InOneLine, MakesASentenceOfTheRemedy) {
+  EXPECT_EQ(in_one_line(Error(Complaint{.found = "a\nand b", .allowed = "c", .remedy = "name only one"})),
+            "a and b; allowed: c. Name only one");
+  EXPECT_EQ(in_one_line(Error(Complaint{.found = "d", .nearest = "e", .remedy = "`f` lists them:\ng"})),
+            "d; did you mean \"e\"? `f` lists them: g");
+  EXPECT_EQ(in_one_line(Error(Complaint{.found = "h"})), "h");
+}
+
 // In order; every pair is checked both ways.
 TEST(NaturalOrder, CountsAsPeopleDo) {
   std::vector<std::string> ordered = {""};
