@@ -2,13 +2,16 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "fedarena/accounting/names.hpp"
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/options.hpp"
 #include "results/text/number_format.hpp"
@@ -53,6 +56,15 @@ std::string assumption_text(const std::vector<Access>& accesses, const AccountSe
   return ", ASSUMING that samples of a fixed size are Poisson samples under zero-out";
 }
 
+constexpr const char* kDeltas = "a number from 0, below 1";
+
+double read_delta(const std::string& option, const std::string& text) {
+  const std::optional<double> delta = parse_number<double>(text);
+  if (delta && *delta >= 0 && *delta < 1) return *delta;
+  throw Error(
+      Complaint{.found = fmt::format("{} is \"{}\"", option, results::one_line(text)), .allowed = kDeltas});
+}
+
 // Where several accountants are asked, what one cannot do need not stop another.
 Answer refused(const std::string& accountant, const Error& error, const QuestionOptions& options) {
   if (options.accountants().size() == 1) throw Error(error.complaint());
@@ -82,14 +94,14 @@ std::vector<std::string> QuestionOptions::accountants() const {
 
 Error missing_delta() {
   return Error(Complaint{.found = "--delta is missing",
-                         .allowed = "a number from 0 to 1",
+                         .allowed = kDeltas,
                          .remedy = "It should be well below one over the number of units, such as 1e-5."});
 }
 
 void add_question_options(CLI::App& command, QuestionOptions& options) {
   add_read(command, "--delta", "NUMBER", "the probability with which epsilon may fail",
            [&options](const std::string& option, const std::string& text) {
-             options.settings.delta = read_number(option, text, Constraint::between(0, 1));
+             options.settings.delta = read_delta(option, text);
              options.has_delta = true;
            });
   add_choice(command, "--accountant", options.accountant, accountant_names(),

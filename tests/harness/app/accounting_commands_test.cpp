@@ -130,8 +130,8 @@ TEST_F(AccountingCommands, RefuseWhatMeansNothing) {
   const CommandLine sampled = one + "--delta 1e-5 --sampling-rate";
   expect_golden(
       "bad_accounting.txt",
-      refusals(scratch, {"epsilon", one, one + "--delta -1", one + "--delta nan", one + "--delta abc",
-                         one + "--delta 1e-5 --at-epsilon 1", sampled + "1.5",
+      refusals(scratch, {"epsilon", one, one + "--delta -1", one + "--delta 1", one + "--delta nan",
+                         one + "--delta abc", one + "--delta 1e-5 --at-epsilon 1", sampled + "1.5",
                          sampled + "0.1 --batch-size 5 --examples 10", sampled + "0.1 --epochs 2",
                          sampled + "0.1 --orders opakus", sampled + "0.1 --accountant gaussian",
                          sampled + "0.1 --sampling without-replacement --adjacency add-remove",
