@@ -24,8 +24,9 @@ struct FoundRun {
 bool is_run_directory(const std::filesystem::path& folder);
 
 /// The run directories at and below each path, each once, in natural order of their paths. Links
-/// below a path are followed to runs, not to folders of runs. A broken run, also one without its summary, comes back with its problem, so
-/// that one bad file does not hide the others; a path that does not exist or holds no run is an Error.
+/// below a path are followed to runs, not to folders of runs. A broken run, also one without its summary,
+/// comes back with its problem, so that one bad file does not hide the others; a path that does not exist or
+/// holds no run is an Error.
 std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
 
 /// Makes broken runs of the finished ones whose rounds cannot be read or do not go with the summary. For what
