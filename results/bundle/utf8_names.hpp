@@ -1,7 +1,6 @@
 #pragma once
 
 #include <clocale>
-#include <locale.h>
 
 namespace fedarena::results {
 

@@ -85,7 +85,7 @@ Sweep row_values(const Row& row) {
 
 std::optional<std::string> row_value(const Row& row, const std::string& key) {
   const Sweep values = row_values(row);
-  if (const auto value = swept_value(values, key); value || !key.starts_with(kTrainingPaths)) return value;
+  if (auto value = swept_value(values, key); value || !key.starts_with(kTrainingPaths)) return value;
   return swept_value(values, key.substr(kTrainingPaths.size()));  // no grid gave it, so it is a parameter
 }
 

@@ -250,7 +250,7 @@ TEST(FeatureSkew, OutOfRangeIsRefused) {
     const auto refused = [&](const Settings& settings) {
       return message_of([&] { check_partition_settings(kind, settings); });
     };
-    EXPECT_EQ(refused({{"noise", -0.1}}), "noise is -0.1; allowed: a number >= 0") << kind;
+    EXPECT_EQ(refused({{"noise", -0.1}}), "noise is -0.1; allowed: a number from 0 to 1000") << kind;
     EXPECT_EQ(refused({{"rotations", Indices{0, 45}}}),
               "rotations lists 45 degrees; allowed: multiples of 90; did you mean \"90\"?")
         << kind;
