@@ -100,7 +100,6 @@ TEST_F(EpsilonCommand, IsInfiniteWithoutNoiseAndZeroWithoutAccess) {
   EXPECT_EQ(epsilon("0", "0.5", "1e-5"), "inf\n");
   EXPECT_EQ(epsilon("1", "0.5", "0"), "inf\n");
   EXPECT_EQ(epsilon("1", "0", "1e-5"), "0\n");
-  EXPECT_EQ(epsilon("1", "0.5", "1"), "0\n");
 }
 
 using NoiseCommand = ScratchTest;

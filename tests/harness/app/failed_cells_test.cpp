@@ -92,15 +92,15 @@ TEST_F(FailedCells, KeepTheirRoundsWhenTheLastEvaluationFails) {
   EXPECT_EQ(summary_of(scratch / "out/thrower-seed-1").rounds_done, failed.rounds_done);
 }
 
-TEST_F(FailedCells, OfARateThatIsTooLargeAreNamedByTheirLabel) {
+TEST_F(FailedCells, AreNamedByTheirLabel) {
   SmallExperiment{.rounds = 1,
                   .algorithms = {},
                   .more =
-                      "\n[[algorithms]]\nname = \"fedavg\"\nlabel = \"leaps\"\nrate = 1e39\n"
+                      "\n[[algorithms]]\nname = \"thrower\"\nlabel = \"leaps\"\nwhere = \"train\"\n"
                       "\n[[algorithms]]\nname = \"fedprox\"\n"}
       .write_to(scratch);
-  EXPECT_THAT(refused("run small.toml --out out"),
-              HasSubstr("\nfedarena: leaps, seed 1: algorithm \"fedavg\" of plugin fedavg "));
+  EXPECT_THAT(refused(run("out")),
+              HasSubstr("\nfedarena: leaps, seed 1: algorithm \"thrower\" of plugin good "));
   EXPECT_EQ(state_of("out/fedprox-seed-1"), results::kFinished);
 }
 

@@ -102,14 +102,19 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
 
 TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
   std::string table = "x,label\n";
-  for (int i = 0; i < 60; ++i) table += std::to_string(i % 7) + (i % 2 == 0 ? ",pos\n" : ",neg\n");
+  std::string proxy = table;
+  for (int i = 0; i < 60; ++i) {
+    const std::string label = i % 2 == 0 ? ",pos\n" : ",neg\n";
+    table += std::to_string(i % 7) + label;
+    proxy += std::to_string(i % 4) + label;
+  }
   run_small(scratch, {.data = "csv\"\npath = \"t.csv\"\ntarget = \"label",
                       .partition = "kind = \"iid\"\nclients = 3",
                       .evaluation = "per_client = true",
                       .training = "local_steps = 2\nbatch_size = 8\nrate = 0.05\nweighting = \"uniform\"",
                       .more = "\n[algorithms.privacy]\npolicy = \"client\"\npublic_label_counts = true\n"
                               "\n[proxy]\nname = \"csv\"\npath = \"p.csv\"\ntarget = \"label\"\n",
-                      .files = {{"t.csv", table}, {"p.csv", table}}});
+                      .files = {{"t.csv", table}, {"p.csv", proxy}}});
   const std::string others = "means and deviations of the features, the clients' own test examples";
   EXPECT_THAT(succeed("table out").out,
               HasSubstr("- fedavg: epsilon takes as public, beside sizes: each client's label counts, " +
@@ -319,7 +324,7 @@ TEST_F(ChangedData, IsRefusedByRunInOneMessage) {
 
 // Inputs beside the run's own, from a file.
 TEST_F(ChangedData, OfTheProxyIsRefusedAsWell) {
-  scratch.write("p.csv", table(0));
+  scratch.write("p.csv", table(2));
   SmallExperiment with_proxy = on_table({"feddf"});
   with_proxy.training += "\ndistillation_steps = 3";
   with_proxy.more = "\n[proxy]\nname = \"csv\"\npath = \"p.csv\"\ntarget = \"label\"\n";
