@@ -6,7 +6,9 @@
 // precision.
 #include "fedarena/accounting/gaussian.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include <boost/math/quadrature/gauss.hpp>
@@ -61,7 +63,9 @@ double gaussian_delta(double epsilon, double noise_multiplier) {
   check_epsilon(epsilon);
   check_not_negative(noise_multiplier, "the noise multiplier");
   if (epsilon == kInfinity) return 0;
-  return noise_multiplier == 0 ? 1 : std::exp(log_delta(epsilon, noise_multiplier));
+  if (noise_multiplier == 0) return 1;
+  // Never 0, which it is not.
+  return std::max(std::numeric_limits<double>::denorm_min(), std::exp(log_delta(epsilon, noise_multiplier)));
 }
 
 double gaussian_epsilon(double delta, double noise_multiplier) {

@@ -13,6 +13,7 @@ namespace fedarena::pld {
 namespace {
 
 constexpr double kLeastSigma = 1e-3;
+constexpr double kLeastJointSigma = 1e-4;
 constexpr double kLeastRate = 1e-100;
 constexpr double kMostSteps = 1e15;
 
@@ -27,7 +28,16 @@ class Collector {
   }
 
   Terms finish() {
-    if (precision_ > 0) push(PoissonPair{{1, 1 / std::sqrt(precision_)}}, 1);
+    if (precision_ == 0) return std::move(terms_);
+    const double sigma = 1 / std::sqrt(precision_);
+    // Alone they have a closed form; beside others, a grid that holds their losses and those of the others.
+    if (sigma < kLeastJointSigma && !terms_.list.empty()) {
+      throw Error::of(
+          "Gaussians that together have the noise multiplier {}, beside other accesses: privacy loss "
+          "distributions take those from {} on",
+          sigma, kLeastJointSigma);
+    }
+    push(PoissonPair{{1, sigma}}, 1);
     return std::move(terms_);
   }
 

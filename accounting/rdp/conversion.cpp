@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,7 @@ double delta_of_rdp(std::span<const double> orders, std::span<const double> rdp,
     const double a = orders[i];
     least = std::min(least, (a - 1) * (rdp[i] - epsilon + std::log1p(-1 / a)) - std::log(a));
   }
-  return std::exp(least);
+  return std::max(std::numeric_limits<double>::denorm_min(), std::exp(least));  // never 0, which it is not
 }
 
 }  // namespace fedarena

@@ -120,7 +120,8 @@ bool is_run_directory(const fs::path& folder) {
   std::error_code failure, ignored;
   // A run that is being made has no rounds yet.
   const std::uintmax_t size = fs::file_size(folder / kRoundsFile, failure);
-  return (!failure && size > 0) || fs::exists(folder / kSealFile, ignored);
+  return (!failure && size > 0) || fs::exists(folder / kSealFile, ignored) ||
+         fs::exists(folder / kCheckpointFile, ignored);
 }
 
 std::vector<FoundRun> find_runs(std::span<const fs::path> paths) {

@@ -20,7 +20,7 @@ struct FoundRun {
 };
 
 /// Whether the folder is a run directory: there is a `summary.json`, or what only a run leaves whose summary
-/// is gone, which are rounds or a seal.
+/// is gone, which are rounds, a seal or a checkpoint.
 bool is_run_directory(const std::filesystem::path& folder);
 
 /// The run directories at and below each path, each once, in natural order of their paths. Links

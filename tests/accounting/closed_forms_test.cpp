@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "fedarena/accounting/conversion.hpp"
 #include "fedarena/accounting/gaussian.hpp"
 #include "fedarena/accounting/pure.hpp"
 #include "fedarena/accounting/rdp.hpp"
@@ -189,6 +190,13 @@ TEST(OptimalComposition, RefusesWhatIsOutside) {
   }
   EXPECT_THROW(optimal_composition_epsilon(1, 0, 1e-5), Error);
   EXPECT_THROW(optimal_composition_delta(1, 1, -1), Error);
+}
+
+// However large epsilon is: no Gaussian is pure.
+TEST(GaussianDelta, IsAboveZero) {
+  EXPECT_GT(gaussian_delta(60, 1), 0);
+  EXPECT_GT(delta_of_rdp(std::vector{2.0}, std::vector{1.0}, 1e5), 0);
+  EXPECT_EQ(gaussian_delta(std::numeric_limits<double>::infinity(), 1), 0);
 }
 
 }  // namespace

@@ -262,6 +262,12 @@ TEST(Pld, RefusesNumbersThatMakeNoSense) {
   }
   EXPECT_THROW(pld_epsilon(std::vector<Access>{{Gaussian{1}, -1}}, 1e-5), Error);
   EXPECT_THAT(message_of([] { upper({{poisson(0.1, 1e-4), 1}}, 1e-5); }), HasSubstr("0.001"));
+  for (const double sigma : {1e-320, 1e-6}) {
+    EXPECT_THAT(message_of([&] {
+                  upper({{Gaussian{sigma}, 1}, {poisson(0.2, 4), 8}}, 1e-3);
+                }),
+                HasSubstr("from 0.0001 on"));
+  }
 }
 
 TEST(Pld, RefusesWhatItCannotProve) {

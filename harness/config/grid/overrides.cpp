@@ -43,6 +43,8 @@ Target algorithm_target(Section* section, std::string_view rest, const SectionSp
     }
   }
   if (target.table != nullptr) return target;
+  if (contains(labels, std::string(rest)))
+    complain({.place = place, .found = "no key", .allowed = "algorithms.LABEL.key=value"});
   std::string_view named = rest.substr(0, rest.rfind('.'));
   for (const SectionSpec& own : spec.own) {
     const std::string suffix = fmt::format(".{}", own.key());

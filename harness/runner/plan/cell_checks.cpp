@@ -80,9 +80,13 @@ void check_proxy(const AlgorithmEntry& entry, double known) {
 void check_numbers(const AlgorithmEntry& entry, const std::string& dtype) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   if (dtype != "float32") return;
-  for (const auto& [name, value] : entry.settings) {
+  Settings all = entry.settings;
+  all.insert(all.end(), entry.privacy.settings.begin(), entry.privacy.settings.end());
+  for (const auto& [name, value] : all) {
     const auto* number = std::get_if<double>(&value);
-    if (number == nullptr || !std::isfinite(*number) || std::abs(*number) <= kLargest) continue;
+    const auto* list = std::get_if<PerClient>(&value);
+    const double largest = number != nullptr ? std::abs(*number) : list != nullptr ? list->most() : 0;
+    if (!std::isfinite(largest) || largest <= kLargest) continue;
     throw Error(Complaint{
         .found = fmt::format("{} is {} (for {})", name, to_text(value), entry.label),
         .allowed = fmt::format("numbers up to {:.3g}, the largest of the dtype \"{}\"", kLargest, dtype)});

@@ -276,6 +276,8 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
             "an exact access for which no budget pays"},
            {record + "--set audit.kind=gradient --set audit.canaries=8000",
             "8000 canaries, and 7850 coordinates"},
+           {record + "--set privacy.clip_norm=1e39",
+            "clip_norm is 1e+39 (for fedavg); allowed: numbers up to"},
            {"--set training.rate=1e39", "rate is 1e+39 (for fedavg); allowed: numbers up to 3.4e+38"},
            {"--set algorithms.fedavg.name=fedadam --set training.beta1=1.0", "never looks at an update"}}) {
     for (const char* command : {"run small.toml --out other ", "run small.toml --out dry --dry-run "})

@@ -108,8 +108,10 @@ TEST_F(FindRunsTest, NamesRunsThatLostTheirSummary) {
   make_run(folder_ / "runs/sealed", 2);
   EXPECT_THAT(names(find_runs(std::vector{folder_ / "runs"})), ElementsAre("begun", "left", "sealed"));
   for (const char* name : {"begun", "left", "sealed"}) fs::remove(folder_ / "runs" / name / kSummaryFile);
+  fs::create_directories(folder_ / "runs/stripped");
+  put(folder_ / "runs/stripped/checkpoint.bin", "x");
   const auto runs = find_runs(std::vector{folder_ / "runs"});
-  ASSERT_THAT(names(runs), ElementsAre("left", "sealed"));
+  ASSERT_THAT(names(runs), ElementsAre("left", "sealed", "stripped"));
   for (const FoundRun& run : runs) {
     EXPECT_FALSE(run.summary);
     EXPECT_EQ(run.problem, "summary.json: is missing, and the rest of a run is there");
