@@ -169,9 +169,10 @@ class CellRun {
     const bool one = fresh.size() == 1;
     fresh.resize(fresh.size() - more);
     say(fmt::format(
-        "after round {}, the {} of client{} {}{} {} spent; {} of all clients take no further part",
+        "after round {}, the {} of client{} {}{} {} for no further round; {} of all clients take no further "
+        "part",
         simulation.rounds_done(), one ? "budget" : "budgets", one ? "" : "s", fmt::join(fresh, ", "),
-        more > 0 ? fmt::format(" and {} more", more) : "", one ? "is" : "are", told.size()));
+        more > 0 ? fmt::format(" and {} more", more) : "", one ? "pays" : "pay", told.size()));
   }
 
   const PlannedCell& cell_;

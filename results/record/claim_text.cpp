@@ -134,7 +134,8 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
   if (claim.budget.least() > 0) {
     std::string text = budget_text(claim.budget);
     if (claim.budget.is_list())
-      text += fmt::format(", each client its own, which {} spent", counted(claim.spent_clients, "client"));
+      text += fmt::format(", each client its own, which pays for no further round of {}",
+                          counted(claim.spent_clients, "client"));
     if (!claim.stopped.empty()) text += ", which stopped the run before its planned rounds";
     lines.emplace_back("budget", text);
   }

@@ -114,9 +114,8 @@ void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector
       "{}: each client's epsilon is its own; this is the largest, the least is {} (RDP), {} (PLD)", row,
       claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
   if (claim.budget.is_list())
-    note += fmt::format("; of the budgets {}, {} {} spent by what is charged", budget_text(claim.budget),
-                        claim.spent_clients == 1 ? "that of" : "those of",
-                        counted(claim.spent_clients, "client is", "clients are"));
+    note += fmt::format("; of the budgets {}, {} for no further round", budget_text(claim.budget),
+                        counted(claim.spent_clients, "client's pays", "clients' pay"));
   notes.push_back(note);
 }
 

@@ -263,7 +263,8 @@ TEST_F(AttackCommand, LeavesDistancesOfImageSetsToFid) {
 
 TEST_F(AttackCommand, AnEndOfFidOnCtrlCIsOneLine) {
   run_small(scratch, sharing_images());
-  const Outcome stopped = signal_once_it_says(scratch, "fid out", "the network of the features", SIGINT);
+  const Outcome stopped =
+      signal_once_it_says(scratch, "fid out --workers 1", "the network of the features", SIGINT);
   EXPECT_EQ(stopped.exit_code, 130);
   EXPECT_THAT(stopped.err, HasSubstr("Stopped; distances are printed once all are measured."));
   EXPECT_EQ(stopped.out, "");

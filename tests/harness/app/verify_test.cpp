@@ -150,13 +150,13 @@ TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
       "\n[algorithms.privacy]\npolicy = \"local\"\nmechanism = \"laplace\"\nnoise_multiplier = [2.0, 4.0]\n";
   // A message costs epsilon 1 or 0.5.
   const Outcome run = run_small(scratch, {.rounds = 5, .more = policy + "budget = [2.0, 1.0, 9.0, 9.0]\n"});
-  EXPECT_THAT(
-      run.out + run.err,
-      HasSubstr(
-          "after round 2, the budgets of clients 0, 1 are spent; 2 of all clients take no further part\n"));
+  EXPECT_THAT(run.out + run.err, HasSubstr("after round 2, the budgets of clients 0, 1 pay for no further "
+                                           "round; 2 of all clients take no further part\n"));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
-  EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out,
-              HasSubstr("budget      [2, 1, 9, 9], each client its own, which 2 clients spent\n"));
+  EXPECT_THAT(
+      succeed("privacy out/fedavg-seed-1").out,
+      HasSubstr(
+          "budget      [2, 1, 9, 9], each client its own, which pays for no further round of 2 clients\n"));
   EXPECT_THAT(succeed("table out").out, HasSubstr("this is the largest, the least is 1.0000 (RDP)"));
   results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   summary.privacy->spent_clients = 1;

@@ -55,18 +55,20 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
   const std::string text = render_markdown(table_of(summaries));
   EXPECT_THAT(text,
               HasSubstr("own: each client's epsilon is its own; this is the largest, the least is 0.5000 "
-                        "(RDP), 0.4500 (PLD); of the budgets [1, 3], those of 4 clients are spent"));
+                        "(RDP), 0.4500 (PLD); of the budgets [1, 3], 4 clients' pay for no further round"));
   EXPECT_THAT(
       text, HasSubstr("own: stopped after 15 of 20 rounds, because no client's budget pays for another one"));
   std::string lines;
   for (const auto& [head, line] : claim_lines(*summaries[0].privacy)) lines += head + ": " + line + "\n";
   EXPECT_THAT(lines, HasSubstr("least: 0.7500 by RDP, of the client with the least"));
-  EXPECT_THAT(lines, HasSubstr("budget: [1, 3], each client its own, which 2 clients spent, which stopped"));
+  EXPECT_THAT(lines, HasSubstr("budget: [1, 3], each client its own, which pays for no further round of 2 "
+                               "clients, which stopped"));
   const Summary one = row_of(0.75, 1);
   EXPECT_THAT(render_markdown(table_of({one})),
-              HasSubstr("of the budgets [1, 3], that of 1 client is spent by what is charged"));
+              HasSubstr("of the budgets [1, 3], 1 client's pays for no further round"));
   EXPECT_THAT(claim_lines(*one.privacy),
-              Contains(testing::Pair("budget", HasSubstr("each client its own, which 1 client spent"))));
+              Contains(testing::Pair(
+                  "budget", HasSubstr("each client its own, which pays for no further round of 1 client"))));
 }
 
 TEST(PrivacyNotes, CollectsWhatIsNoteworthyInAnySeed) {
