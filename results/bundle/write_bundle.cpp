@@ -49,6 +49,9 @@ class Packer {
                                                                          archive_entry_free);
     const Utf8Names names;
     archive_entry_set_pathname_utf8(entry.get(), name.c_str());
+    if (archive_entry_pathname(entry.get()) == nullptr)
+      throw Error(Complaint{.found = fmt::format("{} cannot be named in a bundle", fedarena::quoted(name)),
+                            .remedy = "Install the locale C.UTF-8, or rename the folders to ASCII."});
     archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
     archive_entry_set_filetype(entry.get(), AE_IFREG);
     archive_entry_set_perm(entry.get(), kReadable);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -27,12 +28,31 @@ class Reservations {
   };
 
   /// Waits until so many bytes are left, or nobody has any: what needs more than there is goes alone.
-  Held take(std::int64_t bytes);
+  Held take(std::int64_t bytes) {
+    bytes = std::max<std::int64_t>(1, bytes);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return want_all_ == 0 && (taken_ == 0 || bytes <= capacity_ - taken_); });
+    taken_ += bytes;
+    return {*this, bytes};
+  }
   /// Waits until nobody has any, before all that begin to wait later. Nobody gets any until it ends.
-  Held take_all();
+  Held take_all() {
+    std::unique_lock lock(mutex_);
+    ++want_all_;
+    changed_.wait(lock, [&] { return taken_ == 0; });
+    --want_all_;
+    taken_ = std::max<std::int64_t>(1, capacity_);
+    return {*this, taken_};
+  }
 
  private:
-  void give_back(std::int64_t bytes);
+  void give_back(std::int64_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      taken_ -= bytes;
+    }
+    changed_.notify_all();
+  }
 
   std::mutex mutex_;
   std::condition_variable changed_;

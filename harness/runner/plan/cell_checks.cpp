@@ -65,10 +65,12 @@ void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, con
 }
 
 // Under whatever name or path they come. Some rows of tables are alike without being the same person's.
-void check_proxy(const AlgorithmEntry& entry, double known) {
+void check_proxy(const AlgorithmEntry& entry, const Experiment& experiment, SharedInputs& inputs) {
   constexpr double kMostAlike = 0.5;
   const PrivacyPolicy policy = policy_of(entry);
-  if (known <= kMostAlike || accounting(policy) == nullptr) return;
+  if (accounting(policy) == nullptr) return;
+  const double known = inputs.known_proxies(experiment);
+  if (known <= kMostAlike) return;
   throw Error(Complaint{
       .found = fmt::format("{:.0f} % of the examples of [proxy] are among those of [data], which {} hides by "
                            "the policy {}: private data are not public",
@@ -146,7 +148,7 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const auto clients = std::ssize(dealt->partition);
   say_(untested_clients(*dealt));
   check_policy(*cell.algorithm, experiment, model, clients, say_);
-  check_proxy(*cell.algorithm, inputs_.known_proxies(experiment));
+  check_proxy(*cell.algorithm, experiment, inputs_);
   check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
