@@ -128,6 +128,20 @@ class RisingLoss : public NormalLoss {
   virtual double loss_at(double x) const = 0;
   virtual double position_of(double loss) const = 0;
   virtual Part panel(double x, double width) const = 0;
+  // The panel from x by quadrature, but for its error, where the densities there are `plain` and `shifted`;
+  // `excess` is that of a node: of its weight, its place x + s, and 1 + growth, by which the density of S
+  // grew.
+  Part quadrature(double x, double width, double plain, double shifted, const auto& excess) const {
+    Part part;
+    for (std::size_t i = 0; i < kNodes.size(); ++i) {
+      const double s = width * kNodes[i];
+      const double weight = width * kWeights[i] * std::exp(-s * (x + s / 2));
+      const double growth = std::expm1(shift_ * s);
+      part.mass += weight * (plain + shifted * (1 + growth));
+      part.excess += excess(weight, s, growth);
+    }
+    return part;
+  }
   // `lowest` and `highest` are the losses at both ends.
   void set_ends(double lowest, double highest) {
     lowest_ = lowest;
@@ -150,15 +164,10 @@ class RemovalLoss final : public RisingLoss {
   Part panel(double x, double width) const override {
     const double plain = (1 - rate_) * density(x);
     const double shifted = shifted_density(x);
-    Part part;
-    if (plain + shifted == 0) return part;
-    for (std::size_t i = 0; i < kNodes.size(); ++i) {
-      const double s = width * kNodes[i];
-      const double weight = width * kWeights[i] * std::exp(-s * (x + s / 2));
-      const double growth = std::expm1(shift_ * s);
-      part.mass += weight * (plain + shifted * (1 + growth));
-      part.excess += weight * shifted * growth;
-    }
+    if (plain + shifted == 0) return {};
+    Part part = quadrature(x, width, plain, shifted, [&](double weight, double /*s*/, double growth) {
+      return weight * shifted * growth;
+    });
     part.error = kQuadratureError + density_error(x);
     return part;
   }
@@ -209,15 +218,10 @@ class ExchangeLoss final : public RisingLoss {
     const double loss = loss_at(x);
     const double y = x + shift_;
     const double opposite = rate_ * std::exp(loss - y * y / 2 - kLogRootTwoPi);
-    Part part;
-    if (plain + shifted == 0) return part;
-    for (std::size_t i = 0; i < kNodes.size(); ++i) {
-      const double s = width * kNodes[i];
-      const double weight = width * kWeights[i] * std::exp(-s * (x + s / 2));
-      const double growth = std::expm1(shift_ * s);
-      part.mass += weight * (plain + shifted * (1 + growth));
-      part.excess += weight * (shifted * growth - opposite * std::expm1(-shift_ * s));
-    }
+    if (plain + shifted == 0) return {};
+    Part part = quadrature(x, width, plain, shifted, [&](double weight, double s, double growth) {
+      return weight * (shifted * growth - opposite * std::expm1(-shift_ * s));
+    });
     part.error = kQuadratureError + density_error(x) + 4 * kRounding * (y * y + std::abs(loss));
     return part;
   }

@@ -101,6 +101,18 @@ Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& w
   return {.found = error.what(), .remedy = fmt::format("`{} --help` explains the command.", spelled)};
 }
 
+// No file, folder or word is called "": a shell makes it of a variable that is not set.
+void refuse_empty_values(const CLI::App& command, const std::string& spelled) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!contains(option->results(), std::string())) continue;
+    throw Error(Complaint{.found = fmt::format("{}: the value is empty", option->get_name()),
+                          .remedy = fmt::format("`{} --help` explains the command.", spelled)});
+  }
+  for (const CLI::App* called : command.get_subcommands()) {
+    refuse_empty_values(*called, spelled + " " + called->get_name());
+  }
+}
+
 int parse_and_run(int count, const char* const* arguments, std::span<const AddCommand> commands,
                   const char* version) {
   CLI::App app("fedarena: a benchmark harness for federated learning under differential privacy.",
@@ -117,6 +129,7 @@ int parse_and_run(int count, const char* const* arguments, std::span<const AddCo
   } catch (const CLI::ParseError& wrong) {
     throw Error(complaint_about(app, {arguments + 1, arguments + count}, wrong));
   }
+  refuse_empty_values(app, "fedarena");
   const int code = action();
   // What is buffered would fail unseen after main.
   errno = 0;

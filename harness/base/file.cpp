@@ -24,6 +24,8 @@ std::string remedy_for(int code) {
     case EPERM:
     case EROFS:
       return "choose a folder that you may write to, or change its permissions";
+    case ENOTDIR:
+      return "name another place: something on this path is a file";
     case ENOENT:
       return "check the path; another program may have removed it";
     default:

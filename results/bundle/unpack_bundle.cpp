@@ -96,9 +96,7 @@ class Members {
 
 // Writes the member's content, of so many bytes, to a file below the folder; returns its SHA-256.
 std::string unpack(Members& members, const std::string& name, std::int64_t size, const fs::path& file) {
-  std::error_code failure;
-  fs::create_directories(file.parent_path(), failure);
-  if (failure) fail_on_file(file.parent_path(), "cannot be created", failure.value());
+  make_folders(file.parent_path());
   std::ofstream stream(file, std::ios::binary);
   Sha256 digest;
   std::int64_t written = 0;

@@ -34,6 +34,10 @@ inline constexpr std::array<std::string_view, 7> kWorkNames = {
     "running", "queued", "no process", "interrupted", "failed", "broken", "finished"};
 inline std::string_view name_of(Work work) { return kWorkNames.at(static_cast<std::size_t>(work)); }
 
+/// What a reader should know of cells that are kLeft.
+inline constexpr std::string_view kLeftNote =
+    "no process: recorded as running, but killed, or at work on another machine";
+
 /// One cell of an experiment, as far as it is.
 struct LiveCell {
   std::filesystem::path path;  ///< its run directory

@@ -256,7 +256,7 @@ std::vector<std::string> explanations(std::span<const LiveCell* const> cells, Le
     notes.push_back(fmt::format("{}: {}", counted(count, "cell"), warning));
   }
   if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->work == Work::kLeft; })) {
-    notes.emplace_back("no process: recorded as running, but killed, or at work on another machine");
+    notes.emplace_back(kLeftNote);
   }
   return notes;
 }

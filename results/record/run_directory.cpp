@@ -65,15 +65,14 @@ void check_count(std::int64_t count, const std::filesystem::path& folder, const 
 RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
                                   std::string_view environment_json, const Summary& summary,
                                   std::string_view partition_json) {
-  std::error_code failure;
-  std::filesystem::create_directories(path, failure);
-  if (failure) fail_on_file(path, "cannot be created", failure.value());
+  make_folders(path);
   check_free(path);
   RunDirectory run(path);
   run.write_file_atomically(kExperimentFile, experiment_toml);
   run.write_file_atomically(kEnvironmentFile, environment_json);
   // One that a crashed attempt left is replaced or goes: it would not be part of this run.
   if (partition_json.empty()) {
+    std::error_code failure;
     std::filesystem::remove(path / kPartitionFile, failure);
     if (failure) fail_on_file(path / kPartitionFile, "cannot be removed", failure.value());
   } else {

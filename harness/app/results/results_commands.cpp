@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -134,6 +135,10 @@ int print_list(const ListArguments& arguments) {
   add_work(runs, results::FolderLocks::read());
   if (any_task) add_tasks(runs, *tasks);
   print("{}", results::render_list(runs));
+  const auto is_left = [](const results::FoundRun& run) {
+    return run.summary && run.summary->state == name_of(results::Work::kLeft);
+  };
+  if (std::ranges::any_of(runs, is_left)) print("{}\n", results::kLeftNote);
   return kSuccess;
 }
 

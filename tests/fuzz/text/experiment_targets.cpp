@@ -6,6 +6,7 @@
 #include "results/record/run_setup.hpp"
 #include "tests/fuzz/text/text_targets.hpp"
 #include "tests/harness/config/sample.hpp"
+#include "tests/results/published_figures.hpp"
 
 namespace fedarena::fuzz {
 namespace {
@@ -52,35 +53,21 @@ const std::vector<std::string>& toml_words() {
   return words;
 }
 
-constexpr const char* kFigures = R"([[published]]
-source = "Doe 2022"
-metric = "loss@round=5"
-selection = "last round"
-n = 3
-dataset = "mnist"
-figures = [
-  { label = "fedavg", mean = 0.5, std = 0.25 },
-  { label = "fedprox", partition.alpha = 0.5, "algorithms.mu" = 1, mean = 1, n = 2, dataset = "cifar10" },
-]
-[[published]]
-source = "Roe"
-figures = [{ epsilon = inf, label = "x", mean = 100 }]
-)";
-
 }  // namespace
 
 std::vector<Target> experiment_targets() {
-  return {{.name = "experiment",
-           .read = read_an_experiment,
-           .seeds = {kSample, kProfiled, kSwept, private_sample(), tuning_sample()},
-           .words = toml_words()},
-          {.name = "override",
-           .read = read_override,
-           .seeds = {"experiment.rounds=5", "training.rate=0.1", "model.layers=[1, 2]",
-                     "algorithms.FedAvg.rate=0.2", "experiment.name=x", "sweep.model.width=[8, 9]",
-                     "privacy.policy=client"},
-           .words = toml_words()},
-          {.name = "published", .read = read_figures, .seeds = {kFigures}, .words = toml_words()}};
+  return {
+      {.name = "experiment",
+       .read = read_an_experiment,
+       .seeds = {kSample, kProfiled, kSwept, private_sample(), tuning_sample()},
+       .words = toml_words()},
+      {.name = "override",
+       .read = read_override,
+       .seeds = {"experiment.rounds=5", "training.rate=0.1", "model.layers=[1, 2]",
+                 "algorithms.FedAvg.rate=0.2", "experiment.name=x", "sweep.model.width=[8, 9]",
+                 "privacy.policy=client"},
+       .words = toml_words()},
+      {.name = "published", .read = read_figures, .seeds = {test::kPublishedFigures}, .words = toml_words()}};
 }
 
 }  // namespace fedarena::fuzz

@@ -27,8 +27,9 @@ TEST_F(BadInput, CommandLinesAreRefusedWithARemedy) {
                     "run small.toml --plugin-path nowhere", "run small.toml --out a-file",
                     "run small.toml --out a-file/below"}) +
           refusals(scratch, {"table", "table nowhere", "table .", "table . --format markdwon", "list",
-                             "list small.toml", "plugins fedagv", "plugins --plugin-path a-file",
-                             "help experiments"}));
+                             "list small.toml", "plugins fedagv",
+                             std::vector<std::string>{"export", "out", "--format", "csv", "-o", ""},
+                             "plugins --plugin-path a-file", "help experiments"}));
 }
 
 TEST_F(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {

@@ -7,6 +7,7 @@
 #include "results/table/table.hpp"
 #include "tests/matchers.hpp"
 #include "tests/paths.hpp"
+#include "tests/results/published_figures.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena {
@@ -28,21 +29,7 @@ std::string with_figure(const std::string& figure, const std::string& head = "")
 }
 
 TEST(ReferencesFile, IsAListOfFiguresUnderASource) {
-  const References references = parse_references(R"([[published]]
-source = "Doe 2022"
-metric = "loss@round=5"
-selection = "last round"
-n = 3
-dataset = "mnist"
-figures = [
-  { label = "fedavg", mean = 0.5, std = 0.25 },
-  { label = "fedprox", partition.alpha = 0.5, "algorithms.mu" = 1, mean = 1, n = 2, dataset = "cifar10" },
-]
-[[published]]
-source = "Roe"
-figures = [{ epsilon = inf, label = "x", mean = 100 }]
-)",
-                                                 "refs.toml");
+  const References references = parse_references(test::kPublishedFigures, "refs.toml");
   ASSERT_EQ(references.sources.size(), 2U);
   EXPECT_EQ(references.sources[0].text, "Doe 2022");
   EXPECT_EQ(references.sources[0].selection, "last round");

@@ -196,6 +196,8 @@ TEST_F(Watch, TellsARunAtWorkFromOneThatWasKilledAndFromOneThatWasStopped) {
   const Outcome killed = call(watch);
   EXPECT_THAT(killed.out, StartsWith("1 cell begun: 1 no process; "));
   EXPECT_THAT(killed.out, HasSubstr("\nno process: recorded as running, but killed"));
+  EXPECT_THAT(call("list out").out,
+              EndsWith("\nno process: recorded as running, but killed, or at work on another machine\n"));
   const std::int64_t killed_after = rounds_on_disk(run);
   Program resumed(scratch, "run small.toml --out out --resume");
   ASSERT_TRUE(resumed.wait_until([&] { return rounds_on_disk(run) > killed_after; })) << resumed.err();
