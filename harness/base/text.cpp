@@ -80,6 +80,14 @@ std::string without_controls(std::string_view text, std::string_view kept) {
 
 }  // namespace
 
+bool is_folder_name(std::string_view text) {
+  constexpr std::size_t kLongest = 100;
+  return !text.empty() && text.size() <= kLongest && is_letter_or_digit(text.front()) &&
+         std::ranges::all_of(text, [](char letter) {
+           return is_letter_or_digit(letter) || letter == '-' || letter == '_' || letter == '.';
+         });
+}
+
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char letter : text) {

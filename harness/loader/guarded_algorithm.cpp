@@ -1,53 +1,26 @@
 #include "harness/loader/guarded_algorithm.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "fedarena/base/print.hpp"
+#include "harness/sdk/message_snapshot.hpp"
+#include "harness/sdk/plugin_visit.hpp"
+#include "harness/sdk/sendable.hpp"
 
 namespace fedarena {
 namespace {
 
 // LibTorch appends a stack trace to its messages; the first line says what happened.
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
-
-// Where this thread is in a plugin, for the case that the plugin ends the process; empty outside of them.
-thread_local const std::string* inside = nullptr;
-
-void refuse_exit() {
-  if (inside == nullptr) return;
-  print(stderr,
-        "fedarena: {} ended the program\n"
-        "  Throw an exception there instead of calling exit(). All complete rounds of a run are kept: "
-        "--resume continues it.\n",
-        *inside);
-  ::_exit(1);
+std::string first_line(const char* text) {
+  constexpr std::size_t kLongest = 1000;
+  const std::string_view all = text == nullptr ? "an exception without a text" : text;
+  return std::string(all.substr(0, std::min(all.find('\n'), kLongest)));
 }
-
-// While a plugin has the thread: `inside`, and the rounding of floating-point numbers, which it must not
-// leave changed to those who come after it.
-class Visit {
- public:
-  explicit Visit(const std::string& where) : outside_(inside) {
-    // Nothing is called at _Exit(), which only malice calls.
-    static const int registered = std::atexit(refuse_exit) + std::at_quick_exit(refuse_exit);
-    FEDARENA_CHECK(registered, ==, 0);
-    inside = &where;
-  }
-  ~Visit() { inside = outside_; }
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
-
- private:
-  const std::string* outside_;
-  KeptFloatEnvironment environment_;
-};
 
 void check_params(const Params& params, const Model& model, const std::string& what) {
   const auto refuse = [&](const std::string& found, const std::string& allowed) {
@@ -64,6 +37,7 @@ void check_params(const Params& params, const Model& model, const std::string& w
     refuse(fmt::format("is of type {}", torch::toString(params.flat().scalar_type())),
            fmt::format("{}, as the model", torch::toString(type)));
   }
+  if (const std::string why = unsendable(params.flat()); !why.empty()) throw Error::of("{} {}", what, why);
 }
 
 // What could not be sent or kept.
@@ -76,27 +50,94 @@ void check_message(const Message& message, const Model& model, const std::string
     }
     const std::string named = fmt::format("\"{}\" in {}", entry.name, what);
     if (const auto* params = std::get_if<Params>(&entry.content)) check_params(*params, model, named);
-    if (const auto* tensor = std::get_if<torch::Tensor>(&entry.content); tensor && !tensor->defined()) {
-      throw Error::of("{} is an undefined tensor; allowed: a tensor, which may be empty", named);
+    const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
+    if (const std::string why = tensor == nullptr ? "" : unsendable(*tensor); !why.empty())
+      throw Error::of("{} {}", named, why);
+    const auto same_name = [&](const Message::Entry& other) { return other.name == entry.name; };
+    if (std::ranges::count_if(message.entries(), same_name) > 1)
+      throw Error::of("the name \"{}\" stands twice in {}", entry.name, what);
+  }
+}
+
+// What an algorithm is handed for reading is shared: with other clients, with what is sent, with other calls.
+class ReadOnly {
+ public:
+  // Both outlive this.
+  ReadOnly& add(std::string what, const torch::Tensor& tensor) {
+    tensors_.push_back({std::move(what), tensor, writes_to(tensor), &tensor});
+    return *this;
+  }
+  ReadOnly& add(std::string what, const Message& message) {
+    messages_.push_back({std::move(what), MessageSnapshot(message), &message});
+    return *this;
+  }
+
+  void check() const {
+    for (const SeenMessage& seen : messages_) {
+      const std::string name = seen.before.changed(*seen.now);
+      if (!name.empty()) refuse(fmt::format("\"{}\" in {}", name, seen.what));
+    }
+    for (const SeenTensor& seen : tensors_) {
+      if (!seen.now->is_same(seen.before) || writes_to(*seen.now) != seen.writes) refuse(seen.what);
     }
   }
+
+ private:
+  struct SeenTensor {
+    std::string what;
+    torch::Tensor before;
+    std::int64_t writes;
+    const torch::Tensor* now;
+  };
+  struct SeenMessage {
+    std::string what;
+    MessageSnapshot before;
+    const Message* now;
+  };
+  [[noreturn]] static void refuse(const std::string& what) {
+    throw Error(Complaint{.found = fmt::format("{} was changed, which is there to be read", what),
+                          .remedy = "Change a copy: a clone() of a tensor, or Params of its own"});
+  }
+
+  std::vector<SeenTensor> tensors_;
+  std::vector<SeenMessage> messages_;
+};
+
+ReadOnly inputs_of(const Server& server) {
+  ReadOnly inputs;
+  return inputs.add("server.proxy", server.proxy).add("server.pixel_range", server.pixel_range);
+}
+
+ReadOnly inputs_of(const Client& client, const Message& downlink) {
+  ReadOnly inputs;
+  return inputs.add("the message from the server", downlink).add("client.pixel_range", client.pixel_range);
 }
 
 void check_plan(const AccessPlan& plan) {
   std::int64_t least = std::min(plan.votes, plan.part_votes);
   for (const auto& [batch_size, count] : plan.gradients) least = std::min({least, batch_size, count});
   if (least < 0) throw Error::of("the plan of accesses has the number {}; allowed: numbers from 0", least);
+  // Sums of them are far from what an integer holds.
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  std::int64_t most = std::max(plan.votes, plan.part_votes);
+  for (const auto& [batch_size, count] : plan.gradients) most = std::max(most, count);
+  if (most > kMost)
+    throw Error::of("the plan of accesses has the number {}; allowed: at most {}", most, kMost);
 }
 
 class GuardedAlgorithm final : public Algorithm {
  public:
   GuardedAlgorithm(const AlgorithmInfo& info, const Settings& settings)
       : origin_(fmt::format("algorithm \"{}\" of plugin {}", info.name, info.plugin)) {
-    inner_ = call("its constructor", [&] { return info.create(settings); });
+    inner_ = call("its constructor", [&] {
+      std::unique_ptr<const Algorithm> made = info.create ? info.create(settings) : nullptr;
+      if (made == nullptr) throw Error::of("what makes it returned nothing");
+      return made;
+    });
   }
   ~GuardedAlgorithm() override {
     const std::string visited = origin_ + ", in its destructor,";
-    const Visit visit(visited);
+    const PluginVisit visit(&visited);
     inner_.reset();
   }
   GuardedAlgorithm(const GuardedAlgorithm&) = delete;
@@ -104,20 +145,28 @@ class GuardedAlgorithm final : public Algorithm {
 
   void start(Server& server) const override {
     call("start", [&] {
+      const ReadOnly inputs = inputs_of(server);
       inner_->start(server);
+      inputs.check();
       check_server(server);
     });
   }
   Message broadcast(const Server& server) const override {
     return call(fmt::format("broadcast, round {}", server.round), [&] {
+      // It is called as often as somebody wants to know, for tests of personal models too.
+      ReadOnly inputs = inputs_of(server);
+      inputs.add("server.state", server.state).add("server.params", server.params.flat());
       Message message = inner_->broadcast(server);
+      inputs.check();
       check_message(message, server.model, "the message to clients");
       return message;
     });
   }
   Message train(Client& client, const Message& downlink) const override {
     return call(fmt::format("train, round {}, client {}", client.round, client.id), [&] {
+      const ReadOnly inputs = inputs_of(client, downlink);
       Message message = inner_->train(client, downlink);
+      inputs.check();
       check_message(message, client.model, "the client's message");
       check_message(client.state, client.model, "the client's state");
       return message;
@@ -128,11 +177,20 @@ class GuardedAlgorithm final : public Algorithm {
                 [&] { return inner_->uplink_entries(round); });
   }
   std::vector<Params> centres(const Message& downlink) const override {
-    return call("centres", [&] { return inner_->centres(downlink); });
+    return call("centres", [&] {
+      std::vector<Params> centres = inner_->centres(downlink);
+      for (const Params& centre : centres) {
+        if (const std::string why = centre.empty() ? "is empty" : unsendable(centre.flat()); !why.empty())
+          throw Error::of("a centre {}", why);
+      }
+      return centres;
+    });
   }
   void aggregate(Server& server, const Uplink& uplink) const override {
     call(fmt::format("aggregate, round {}", server.round), [&] {
+      const ReadOnly inputs = inputs_of(server);
       inner_->aggregate(server, uplink);
+      inputs.check();
       check_server(server);
     });
   }
@@ -148,7 +206,9 @@ class GuardedAlgorithm final : public Algorithm {
   }
   Params personalise(Client& client, const Message& downlink) const override {
     return call(fmt::format("personalise, round {}, client {}", client.round, client.id), [&] {
+      const ReadOnly inputs = inputs_of(client, downlink);
       Params personal = inner_->personalise(client, downlink);
+      inputs.check();
       check_params(personal, client.model, "the client's model");
       return personal;
     });
@@ -163,7 +223,7 @@ class GuardedAlgorithm final : public Algorithm {
   template <typename Call>
   auto call(std::string_view where, const Call& body) const -> decltype(body()) {
     const std::string visited = fmt::format("{}, in {},", origin_, where);
-    const Visit visit(visited);
+    const PluginVisit visit(&visited);
     try {
       return body();
     } catch (const Interrupted&) {

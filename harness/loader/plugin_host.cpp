@@ -19,6 +19,7 @@
 
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/handshake.hpp"
+#include "harness/sdk/plugin_visit.hpp"
 
 namespace fedarena {
 namespace {

@@ -1,7 +1,6 @@
 #include "harness/oracle/metered_oracle.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -18,6 +17,9 @@ constexpr std::uint64_t kResponseStream = 1;
 
 // Of the streams that order examples before the first round; number 0 halves shards of the policy "label".
 constexpr std::uint64_t kPartsStream = 1;
+
+// Of votes: squares of what is longer or shorter are far from what numbers can hold, and so is noise.
+constexpr double kLeastBound = 1e-30, kLargestBound = 1e30;
 
 // Names what voters remember, in what their client does: "voters/200/weights".
 constexpr std::string_view kVoters = "voters/";
@@ -111,18 +113,33 @@ torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, co
 
 torch::Tensor MeteredOracle::cast(Voting& voting, const Vote& vote, const VoteQuery& query) {
   const VoteSeal seal(casting_votes_, state_, observed_);
-  torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool());
-  seal.check();
-  return sum;
+  try {
+    torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool());
+    seal.check();
+    return sum;
+  } catch (...) {
+    vote_failed_ = true;
+    throw;
+  }
 }
 
-torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query) {
+void MeteredOracle::refuse_caught_failure() const {
+  if (!vote_failed_) return;
+  throw Error(Complaint{.found = "the algorithm went on after a vote of its own had failed",
+                        .allowed = "a failure that ends the run: that examples made a vote fail, and how, "
+                                   "passes no mechanism",
+                        .remedy = "Let what noisy_sum() throws leave train()"});
+}
+
+torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& asked) {
   refuse_in_votes("votes");
+  // What votes change in the original moves neither clipping nor noise.
+  const VoteQuery query = asked;
   FEDARENA_CHECK(query.parts, >=, 0);
   FEDARENA_CHECK(query.votes, >=, 1);
   FEDARENA_CHECK(query.numbers, >=, 1);
-  FEDARENA_CHECK(query.bound, >, 0);
-  FEDARENA_CHECK(std::isfinite(query.bound), ==, true);
+  FEDARENA_CHECK(query.bound, >=, kLeastBound);
+  FEDARENA_CHECK(query.bound, <=, kLargestBound);
   if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
   const std::int64_t examples = query.parts > 0 ? size() : held_.size(0);
   if (examples == 0 || examples < query.parts) {

@@ -50,7 +50,7 @@ class MeteredOracle : public Oracle {
   Batch exact_batch() override;
   torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                     double epsilon) override;
-  torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) override;
+  torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& asked) override;
   std::int64_t votes_left(const VoteQuery& query) const override;
   std::int64_t gradients_left(std::int64_t batch_size) const override;
   std::int64_t size() const override { return positions_.size(0); }
@@ -65,6 +65,9 @@ class MeteredOracle : public Oracle {
   }
   /// Puts it back, as it is now. Bug where the client's own entries have its names.
   void remember(Message& state) const;
+
+  /// Error where a vote failed and whoever asked for it went on: to be called when the algorithm is done.
+  void refuse_caught_failure() const;
 
   const RoundAccesses& accesses() const { return accesses_; }
   /// The same as an algorithm plans it.
@@ -136,7 +139,7 @@ class MeteredOracle : public Oracle {
   torch::Tensor positions_, held_;
   Streams streams_;
   std::unique_ptr<RandomSource> responses_;  // nullptr before the first
-  bool casting_votes_ = false;
+  bool casting_votes_ = false, vote_failed_ = false;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same
   RoundAccesses accesses_;

@@ -119,7 +119,14 @@ Params PrivateUplink::mean(Key<Params> key) const {
       !messages_.empty() && std::ranges::none_of(messages_, [&](const Message& message) {
         return params_in(message, key.name) != nullptr;
       });
-  if (asked_in_vain) (void)messages_.front()[key];  // a Bug that says what there is
+  // Whoever catches this has learnt from whole messages; what they hold is not said.
+  if (asked_in_vain) {
+    accesses_.add(ExactAccess{"messages"});
+    throw Error(
+        Complaint{.found = fmt::format(
+                      "the server asks for the mean of \"{}\", which no client sent as parameters", key.name),
+                  .remedy = "Send it from every client, in the message that train() returns"});
+  }
   Params sum = setting_.zeros;
   for (std::size_t index = 0; index < messages_.size(); ++index) {
     const double norm = norms_[index];

@@ -1,12 +1,11 @@
 #include "harness/oracle/voting.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include <fmt/ranges.h>
 
-#include "fedarena/base/overload.hpp"
+#include "harness/sdk/plugin_visit.hpp"
 
 namespace fedarena {
 namespace {
@@ -150,8 +149,13 @@ torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& qu
 
 torch::Tensor Voting::sum(const Vote& vote, const VoteQuery& query, const WorkPool& pool) {
   std::vector<torch::Tensor> sums(blocks_.size());
+  // On whichever thread, it is the plugin's code.
+  const Vote visited = [&vote, where = PluginVisit::current()](const Voters& voters) {
+    const PluginVisit visit(where);
+    return vote(voters);
+  };
   pool.for_each(blocks_.size(),
-                [&](std::size_t block) { sums[block] = sum_of(blocks_[block], vote, query); });
+                [&](std::size_t block) { sums[block] = sum_of(blocks_[block], visited, query); });
   independent_ = true;
   torch::Tensor total = sums.front();
   for (std::size_t block = 1; block < sums.size(); ++block) total.add_(sums[block]);
@@ -172,46 +176,22 @@ Message Voting::memory() const {
 VoteSeal::VoteSeal(bool& casting_votes, const Message* state, Observations* observed)
     : casting_votes_(casting_votes), state_(state), observed_(observed) {
   casting_votes_ = true;
-  if (observed_ != nullptr) observed_->close(true);
-  if (state_ == nullptr) return;
-  for (const Message::Entry& entry : state_->entries()) before_.emplace_back(entry.name, value_of(entry));
+  if (observed_ != nullptr) observed_->closed_ = true;
+  if (state_ != nullptr) before_.emplace(*state_);
 }
 
 VoteSeal::~VoteSeal() {
   casting_votes_ = false;
-  if (observed_ != nullptr) observed_->close(false);
-}
-
-VoteSeal::Value VoteSeal::value_of(const Message::Entry& entry) {
-  return std::visit(Overload{[](const Params& params) -> Value { return params.flat(); },
-                             [](const torch::Tensor& tensor) -> Value { return tensor; },
-                             [](double number) -> Value { return std::bit_cast<std::uint64_t>(number); },
-                             [](std::int64_t number) -> Value { return static_cast<std::uint64_t>(number); }},
-                    entry.content);
-}
-
-bool VoteSeal::same(const Value& left, const Value& right) {
-  if (left.index() != right.index()) return false;
-  if (const auto* tensor = std::get_if<torch::Tensor>(&left))
-    return tensor->is_same(std::get<torch::Tensor>(right));
-  return std::get<std::uint64_t>(left) == std::get<std::uint64_t>(right);
+  if (observed_ != nullptr) observed_->closed_ = false;
 }
 
 void VoteSeal::check() const {
-  if (state_ == nullptr) return;
-  const auto refuse = [](const std::string& name) {
-    throw Error(
-        Complaint{.found = fmt::format("\"{}\" in the client's state is put inside of a vote", name),
-                  .allowed = "what votes answer, and nothing else, while private examples are in their hands",
-                  .remedy = "What voters remember belongs into Voters::memory"});
-  };
-  const std::vector<Message::Entry>& now = state_->entries();
-  for (std::size_t place = 0; place < now.size(); ++place) {
-    if (place >= before_.size() || now[place].name != before_[place].first) refuse(now[place].name);
-    const auto& [name, old] = before_[place];
-    if (!same(value_of(now[place]), old)) refuse(name);
-  }
-  if (now.size() < before_.size()) refuse(before_[now.size()].first);
+  const std::string name = before_ ? before_->changed(*state_) : "";
+  if (name.empty()) return;
+  throw Error(
+      Complaint{.found = fmt::format("\"{}\" in the client's state is put inside of a vote", name),
+                .allowed = "what votes answer, and nothing else, while private examples are in their hands",
+                .remedy = "What voters remember belongs into Voters::memory"});
 }
 
 }  // namespace fedarena

@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <utility>
-#include <variant>
+#include <optional>
 #include <vector>
 
 #include "fedarena/algorithm.hpp"
 #include "fedarena/base/pool.hpp"
+
+#include "harness/sdk/message_snapshot.hpp"
 
 namespace fedarena {
 
@@ -59,19 +59,14 @@ class VoteSeal {
   VoteSeal(const VoteSeal&) = delete;
   VoteSeal& operator=(const VoteSeal&) = delete;
 
-  /// Error where an entry of the state was put since.
+  /// Error where an entry of the state was put, or written to in place, since.
   void check() const;
 
  private:
-  // Of an entry's value: the same tensor, or the same bits.
-  using Value = std::variant<torch::Tensor, std::uint64_t>;
-  static Value value_of(const Message::Entry& entry);
-  static bool same(const Value& left, const Value& right);
-
   bool& casting_votes_;
   const Message* state_;
   Observations* observed_;
-  std::vector<std::pair<std::string, Value>> before_;
+  std::optional<MessageSnapshot> before_;
 };
 
 }  // namespace fedarena

@@ -140,11 +140,26 @@ class CellRun {
     return true;
   }
 
+  // Another attempt at a round draws other noise where nobody can draw the same again, and only complete
+  // rounds are charged: what an algorithm says of its failure may rest on answers that are not.
+  static results::RoundRecord next_round(Simulation& simulation) {
+    try {
+      return of_algorithm([&] { return simulation.next_round(); });
+    } catch (const AlgorithmFailed&) {
+      if (simulation.repeatable()) throw;
+      throw AlgorithmFailed{
+          {.found = fmt::format("the algorithm failed in round {}; why is not said, because the answers of a "
+                                "round that fails are not charged",
+                                simulation.rounds_done() + 1),
+           .remedy = "To see why, run it with noise_source = \"stream\""}};
+    }
+  }
+
   void play_rounds(Simulation& simulation, StoppingRule& rule) {
     std::set<std::int64_t> spent = simulation.spent();
     try {
       while (!simulation.finished() && rule.stopped().empty()) {
-        const results::RoundRecord round = of_algorithm([&] { return simulation.next_round(); });
+        const results::RoundRecord round = next_round(simulation);
         record_.append(round, simulation);
         shared_.progress.round_done(name_, round);
         say_spent(simulation, spent);

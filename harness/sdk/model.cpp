@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <c10/util/accumulate.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/base/error.hpp"
@@ -210,7 +211,20 @@ torch::Tensor Model::forward(const Tensors& at, torch::Tensor inputs) const {
   return applier.value;
 }
 
+void Model::check(const Params& at) const {
+  const std::string allowed = fmt::format("parameters of the model's layout ({} numbers)", layout_->numel());
+  if (at.empty())
+    throw Error(
+        Complaint{.found = "the model is asked to compute with empty parameters", .allowed = allowed});
+  if (at.layout()->fingerprint() == layout_->fingerprint()) return;
+  throw Error(Complaint{
+      .found = fmt::format("the model is asked to compute with parameters of another layout ({} numbers)",
+                           at.layout()->numel()),
+      .allowed = allowed});
+}
+
 torch::Tensor Model::forward(const Params& at, const torch::Tensor& inputs) const {
+  check(at);
   Tensors tensors;
   for (std::size_t index = 0; index < at.size(); ++index) tensors.push_back(at[index]);
   return forward(tensors, inputs);
@@ -233,6 +247,7 @@ torch::Tensor Model::loss(const Params& at, const Batch& batch) const {
 }
 
 Params Model::gradient(const Params& at, const Batch& batch, Graph graph) const {
+  check(at);
   const bool keep = graph == Graph::kKeep;
   torch::AutoGradMode enabled(true);
   Tensors leaves;

@@ -29,6 +29,8 @@ void Layout::add(std::vector<std::int64_t> shape) {
 Params::Params(std::shared_ptr<const Layout> layout, torch::Tensor flat)
     : layout_(std::move(layout)), flat_(std::move(flat)) {
   FEDARENA_CHECK(layout_ == nullptr, ==, false);
+  FEDARENA_CHECK(flat_.defined(), ==, true);
+  FEDARENA_CHECK(flat_.dim(), ==, 1);
   FEDARENA_CHECK(flat_.numel(), ==, layout_->numel());
 }
 

@@ -88,6 +88,11 @@ Simulation::Simulation(const SimulationSetup& setup)
     ledger_.add_client(static_cast<std::int64_t>(client),
                        static_cast<std::int64_t>(setup_.partition[client].size()));
   }
+  // Of all rounds, before anything is trained: nothing that is known later can move a name.
+  if (std::holds_alternative<LocalPolicy>(setup_.policy)) {
+    for (std::int64_t round = 0; round <= setup_.rounds + 1; ++round)
+      uplinks_.push_back(round == 0 ? std::vector<UplinkEntry>() : setup_.algorithm.uplink_entries(round));
+  }
   RoundNotes unused;
   Server server = server_view(0, unused);
   setup_.algorithm.start(server);
@@ -198,7 +203,7 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
 
 DeclaredUplink Simulation::declared_uplink(std::int64_t client, std::int64_t round,
                                            std::int64_t examples) const {
-  return {.entries = setup_.algorithm.uplink_entries(round),
+  return {.entries = uplinks_.at(static_cast<std::size_t>(round)),
           .examples = examples,
           .sender = fmt::format("client {} of {} in round {}", client, setup_.algorithm_name, round)};
 }
@@ -214,6 +219,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   Client view = client_view(client, round, *oracle, state, result.observed);
   const std::optional<AccessPlan> plan = plan_of(view, *oracle);
   Message message = setup_.algorithm.train(view, downlink.message);
+  oracle->refuse_caught_failure();
   result.accesses = oracle->accesses();
   if (plan) result.accesses.leave_unmade(oracle->noised(unasked(*plan, oracle->asked(), view)));
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {

@@ -301,6 +301,7 @@ class Simulation {
   Batch synthetic_;
   std::vector<double> gradient_scores_;  // of the canaries, over the rounds so far
   // Of the policy "label", and what it cost to release each label once.
+  std::vector<std::vector<UplinkEntry>> uplinks_;  // of the policy "local": what clients declare, by round
   std::optional<ResponseRelease> responses_;
   RoundAccesses response_accesses_;
 };

@@ -10,6 +10,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/sdk/sendable.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -19,9 +21,9 @@ constexpr std::array kMagic{'F', 'A', 'M', '1'};
 constexpr std::size_t kLargest = std::numeric_limits<std::int64_t>::max();
 enum class Kind : std::uint8_t { kParams = 0, kTensor = 1, kDouble = 2, kInteger = 3 };
 
-// Element types on the wire; numbers are ours, so that they do not change with LibTorch's.
-constexpr std::array kTypes{torch::kFloat32, torch::kFloat64, torch::kInt64,
-                            torch::kInt32,   torch::kUInt8,   torch::kBool};
+// On the wire an element type is its place here: the number is ours, so that it does not change with
+// LibTorch's.
+constexpr const auto& kTypes = kSendableTypes;
 
 class Writer {
  public:
@@ -39,12 +41,7 @@ class Writer {
     raw(value.data(), value.size());
   }
   void type(torch::ScalarType value) {
-    for (std::size_t index = 0; index < kTypes.size(); ++index) {
-      if (kTypes[index] == value) return number(static_cast<std::uint8_t>(index));
-    }
-    throw Error::of(
-        "a message holds a tensor of type {}; allowed: float32, float64, int64, int32, uint8, bool",
-        torch::toString(value));
+    number(static_cast<std::uint8_t>(std::ranges::find(kTypes, value) - kTypes.begin()));
   }
   void elements(const torch::Tensor& tensor) {
     const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
@@ -167,9 +164,13 @@ Bytes encode(const Message& message) {
   for (const Message::Entry& entry : message.entries()) {
     const auto* params = std::get_if<Params>(&entry.content);
     const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
-    if ((params && params->empty()) || (tensor && !tensor->defined())) {
+    if (params && params->empty())
       throw Error::of("the entry \"{}\" of a message was never assigned", entry.name);
-    }
+    if (const std::string why = params   ? unsendable(params->flat())
+                                : tensor ? unsendable(*tensor)
+                                         : "";
+        !why.empty())
+      throw Error::of("the entry \"{}\" of a message {}", entry.name, why);
     if (params) size += params->flat().nbytes() + 64;
   }
   writer.reserve(size);

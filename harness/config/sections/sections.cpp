@@ -14,17 +14,9 @@
 namespace fedarena::config {
 namespace {
 
-constexpr std::size_t kLongestFolderName = 100;
-constexpr std::string_view kFolderRule =
-    "letters, digits, '-', '_' and '.', beginning with a letter or digit, at most 100";
-
 std::optional<Objection> unsafe_as_folder(const Value& value) {
   const auto& text = std::get<std::string>(value);
-  const bool safe = !text.empty() && text.size() <= kLongestFolderName && is_letter_or_digit(text.front()) &&
-                    std::ranges::all_of(text, [](char letter) {
-                      return is_letter_or_digit(letter) || letter == '-' || letter == '_' || letter == '.';
-                    });
-  if (safe) return std::nullopt;
+  if (is_folder_name(text)) return std::nullopt;
   return Objection{to_text(value) + " is not safe as a folder name"};
 }
 
@@ -63,7 +55,7 @@ std::vector<Key> experiment_keys() {
        "CPU."},
       {"dtype", &Experiment::dtype, "The type of the model's weights.",
        Constraint::one_of({"float32", "float64"})}});
-  keys[0].rule = kFolderRule;
+  keys[0].rule = kFolderNameRule;
   keys[0].objection = unsafe_as_folder;
   keys[1].rule = "a list of integers >= 0, distinct, at least one";
   keys[1].objection = empty_or_repeated;
@@ -195,7 +187,7 @@ std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
                              {"label", &AlgorithmEntry::label,
                               "Names it in tables and folders, once only; left out: the algorithm's name."}});
   keys[0].required = true;
-  keys[1].rule = kFolderRule;
+  keys[1].rule = kFolderNameRule;
   keys[1].objection = unsafe_as_folder;
   return keys;
 }

@@ -163,7 +163,7 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
     return result;
   });
   const Params direction = slope(gradient);
-  FEDARENA_CHECK(direction.layout()->fingerprint(), ==, at.layout()->fingerprint());
+  model_.check(direction);
 
   std::optional<SecondPass> second;
   if (by_rules) {

@@ -35,6 +35,7 @@ const torch::Tensor& TileFilters::adjoint() const {
 }
 
 Weights::Weights(const Model& model, const Params& at) : model_(model), at_(at) {
+  model.check(at);
   std::size_t next = 0;
   for (const Layer& layer : model.architecture().layers) {
     LayerWeights& weights = layers_.emplace_back();

@@ -53,6 +53,9 @@ class FEDARENA_API Model {
   /// default of PyTorch), ones and zeros for normalisation, standard normal for embeddings. Drawn in double,
   /// so that both floating types start alike.
   Params initial(Stream& stream) const;
+  /// Error where the parameters are empty or of another layout than this model's; all that computes with them
+  /// checks it.
+  void check(const Params& at) const;
   /// Outputs (logits or predictions) [n, outputs].
   torch::Tensor forward(const Params& at, const torch::Tensor& inputs) const;
   /// Losses one by one [n].

@@ -30,11 +30,10 @@ class FEDARENA_API Observations {
 
   const std::map<std::string, Values, std::less<>>& values() const { return values_; }
 
-  /// Whether anything may be added: not while votes are cast, whose voters hold private examples. The
-  /// harness's to say. Adding to closed ones is an Error.
-  void close(bool closed) { closed_ = closed; }
-
  private:
+  friend class VoteSeal;  // of the harness
+
+  // While votes are cast, whose voters hold private examples: adding is an Error.
   bool closed_ = false;
   std::map<std::string, Values, std::less<>> values_;
 };

@@ -40,6 +40,11 @@ constexpr bool is_letter_or_digit(char letter) {
          (letter >= '0' && letter <= '9');
 }
 
+/// Whether a folder of a run may be called so: see kFolderNameRule.
+FEDARENA_API bool is_folder_name(std::string_view text);
+inline constexpr const char* kFolderNameRule =
+    "letters, digits, '-', '_' and '.', beginning with a letter or digit, at most 100";
+
 /// The text in double quotes, as TOML and messages show it: quotes, backslashes and control characters
 /// escaped.
 FEDARENA_API std::string quoted(std::string_view text);
