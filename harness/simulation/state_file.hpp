@@ -40,8 +40,6 @@ class StateFile {
   void release(const Extent& extent);
   /// Brings everything that was written to disk.
   void sync() const;
-  /// Bytes from the first to the end of the last extent: what the file takes on disk, at most.
-  std::uint64_t size() const { return end_; }
 
  private:
   StateFile(std::filesystem::path path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
