@@ -13,6 +13,8 @@
 namespace fedarena {
 namespace {
 
+using kernels::Pooling;
+
 // Layers without parameters are linear maps once it is known which inputs of a ReLU are positive and which of
 // a window is the largest: tangents go through them as numbers do.
 class ReluTangent final : public TangentRule {
@@ -40,35 +42,24 @@ class FlattenTangent final : public TangentRule {
   }
 };
 
-class AveragePoolTangent final : public TangentRule {
+class PoolTangent final : public TangentRule {
  public:
-  explicit AveragePoolTangent(const AveragePool& layer) : size_(layer.size) {}
+  PoolTangent(Pooling what, Pooling adjoint, std::int64_t size)
+      : what_(what), adjoint_(adjoint), size_(size) {}
 
   torch::Tensor forward(Moving& at) const override {
-    return at.input_tangents.defined() ? kernels::average_pool(at.input_tangents, size_) : torch::Tensor();
+    return at.input_tangents.defined() ? pooled(what_, at, at.input_tangents) : torch::Tensor();
   }
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return kernels::average_pool_adjoint(delta_tangents, size_, at.seen.inputs.size(2),
-                                         at.seen.inputs.size(3));
+    return pooled(adjoint_, at, delta_tangents);
   }
 
  private:
-  std::int64_t size_;
-};
-
-class MaxPoolTangent final : public TangentRule {
- public:
-  explicit MaxPoolTangent(const MaxPool& layer) : size_(layer.size) {}
-
-  torch::Tensor forward(Moving& at) const override {
-    if (!at.input_tangents.defined()) return {};
-    return kernels::max_pool_tangent(at.seen.inputs, at.input_tangents, size_);
-  }
-  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return kernels::max_pool_adjoint(at.seen.inputs, delta_tangents, size_);
+  torch::Tensor pooled(Pooling what, const Moving& at, const torch::Tensor& from) const {
+    return kernels::pool_planes(what, size_, at.seen.inputs.sizes(), at.seen.inputs, from);
   }
 
- private:
+  Pooling what_, adjoint_;
   std::int64_t size_;
 };
 
@@ -133,8 +124,12 @@ std::unique_ptr<TangentRule> make_tangent_rule(std::span<const Layer> layers, Mo
                      kernels::MovingNorm{norm, tail_of(layers), parameters.at[0], parameters.at[1],
                                          parameters.direction[0], parameters.direction[1]});
                },
-               [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolTangent>(pool); },
-               [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolTangent>(pool); },
+               [](const AveragePool& pool) -> Made {
+                 return std::make_unique<PoolTangent>(Pooling::kAverage, Pooling::kAverageAdjoint, pool.size);
+               },
+               [](const MaxPool& pool) -> Made {
+                 return std::make_unique<PoolTangent>(Pooling::kMaxTangent, Pooling::kMaxAdjoint, pool.size);
+               },
                [](const Relu&) -> Made { return std::make_unique<ReluTangent>(); },
                [](const Flatten&) -> Made { return std::make_unique<FlattenTangent>(); },
                [](const auto&) -> Made { throw Bug("a layer without a tangent rule"); }},
