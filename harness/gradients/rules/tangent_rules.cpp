@@ -1,3 +1,4 @@
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -17,51 +18,39 @@ using kernels::Pooling;
 
 // Layers without parameters are linear maps once it is known which inputs of a ReLU are positive and which of
 // a window is the largest: tangents go through them as numbers do.
-class ReluTangent final : public TangentRule {
+class MapTangent final : public TangentRule {
  public:
+  using Map = std::function<torch::Tensor(const torch::Tensor& inputs, const torch::Tensor& values)>;
+  MapTangent(Map map, Map adjoint) : map_(std::move(map)), adjoint_(std::move(adjoint)) {}
+
   torch::Tensor forward(Moving& at) const override {
-    return at.input_tangents.defined() ? mask(at, at.input_tangents) : torch::Tensor();
+    return at.input_tangents.defined() ? map_(at.seen.inputs, at.input_tangents) : torch::Tensor();
   }
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return mask(at, delta_tangents);
+    return adjoint_(at.seen.inputs, delta_tangents);
   }
 
  private:
-  static torch::Tensor mask(const Moving& at, const torch::Tensor& values) {
-    return at::threshold_backward(values, at.seen.inputs, 0);
-  }
+  Map map_, adjoint_;
 };
 
-class FlattenTangent final : public TangentRule {
- public:
-  torch::Tensor forward(Moving& at) const override {
-    return at.input_tangents.defined() ? at.input_tangents.flatten(1) : torch::Tensor();
-  }
-  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return delta_tangents.view(at.seen.inputs.sizes());
-  }
-};
+MapTangent::Map pooling(Pooling what, std::int64_t size) {
+  return [=](const torch::Tensor& inputs, const torch::Tensor& values) {
+    return kernels::pool_planes(what, size, inputs.sizes(), inputs, values);
+  };
+}
 
-class PoolTangent final : public TangentRule {
- public:
-  PoolTangent(Pooling what, Pooling adjoint, std::int64_t size)
-      : what_(what), adjoint_(adjoint), size_(size) {}
+torch::Tensor where_positive(const torch::Tensor& inputs, const torch::Tensor& values) {
+  return at::threshold_backward(values, inputs, 0);
+}
 
-  torch::Tensor forward(Moving& at) const override {
-    return at.input_tangents.defined() ? pooled(what_, at, at.input_tangents) : torch::Tensor();
-  }
-  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return pooled(adjoint_, at, delta_tangents);
-  }
+torch::Tensor flattened(const torch::Tensor& /*inputs*/, const torch::Tensor& values) {
+  return values.flatten(1);
+}
 
- private:
-  torch::Tensor pooled(Pooling what, const Moving& at, const torch::Tensor& from) const {
-    return kernels::pool_planes(what, size_, at.seen.inputs.sizes(), at.seen.inputs, from);
-  }
-
-  Pooling what_, adjoint_;
-  std::int64_t size_;
-};
+torch::Tensor unflattened(const torch::Tensor& inputs, const torch::Tensor& values) {
+  return values.view(inputs.sizes());
+}
 
 class LinearTangent final : public TangentRule {
  public:
@@ -115,24 +104,27 @@ std::unique_ptr<TangentRule> make_tangent_rule(std::span<const Layer> layers, Mo
                                                const torch::Tensor& inputs) {
   using Made = std::unique_ptr<TangentRule>;
   return std::visit(
-      Overload{[&](const Conv2d& conv) -> Made {
-                 return make_conv2d_tangent_rule(conv, std::move(parameters), inputs);
-               },
-               [&](const Linear&) -> Made { return std::make_unique<LinearTangent>(std::move(parameters)); },
-               [&](const GroupNorm& norm) -> Made {
-                 return std::make_unique<GroupNormTangent>(
-                     kernels::MovingNorm{norm, tail_of(layers), parameters.at[0], parameters.at[1],
-                                         parameters.direction[0], parameters.direction[1]});
-               },
-               [](const AveragePool& pool) -> Made {
-                 return std::make_unique<PoolTangent>(Pooling::kAverage, Pooling::kAverageAdjoint, pool.size);
-               },
-               [](const MaxPool& pool) -> Made {
-                 return std::make_unique<PoolTangent>(Pooling::kMaxTangent, Pooling::kMaxAdjoint, pool.size);
-               },
-               [](const Relu&) -> Made { return std::make_unique<ReluTangent>(); },
-               [](const Flatten&) -> Made { return std::make_unique<FlattenTangent>(); },
-               [](const auto&) -> Made { throw Bug("a layer without a tangent rule"); }},
+      Overload{
+          [&](const Conv2d& conv) -> Made {
+            return make_conv2d_tangent_rule(conv, std::move(parameters), inputs);
+          },
+          [&](const Linear&) -> Made { return std::make_unique<LinearTangent>(std::move(parameters)); },
+          [&](const GroupNorm& norm) -> Made {
+            return std::make_unique<GroupNormTangent>(
+                kernels::MovingNorm{norm, tail_of(layers), parameters.at[0], parameters.at[1],
+                                    parameters.direction[0], parameters.direction[1]});
+          },
+          [](const AveragePool& pool) -> Made {
+            return std::make_unique<MapTangent>(pooling(Pooling::kAverage, pool.size),
+                                                pooling(Pooling::kAverageAdjoint, pool.size));
+          },
+          [](const MaxPool& pool) -> Made {
+            return std::make_unique<MapTangent>(pooling(Pooling::kMaxTangent, pool.size),
+                                                pooling(Pooling::kMaxAdjoint, pool.size));
+          },
+          [](const Relu&) -> Made { return std::make_unique<MapTangent>(where_positive, where_positive); },
+          [](const Flatten&) -> Made { return std::make_unique<MapTangent>(flattened, unflattened); },
+          [](const auto&) -> Made { throw Bug("a layer without a tangent rule"); }},
       layers[0]);
 }
 
