@@ -16,6 +16,7 @@
 #include "harness/gradients/cuda/place.hpp"
 #include "harness/gradients/cuda/pools.hpp"
 #include "harness/gradients/cuda/rows.hpp"
+#include "harness/gradients/rules/norm_planes.hpp"
 
 namespace fedarena::cuda {
 namespace {
@@ -37,18 +38,12 @@ T* numbers_of(const torch::Tensor& tensor) {
 }
 
 NormSizes sizes_of(const torch::Tensor& inputs, const GroupNorm& layer, const kernels::Tail& tail) {
-  const bool pooled = tail.pool != 0;
-  const std::int64_t plane = inputs.numel() / std::max<std::int64_t>(1, inputs.size(0) * inputs.size(1));
+  const kernels::Extent extent(inputs, layer, tail);
   return {.groups = layer.groups,
-          .channels = layer.channels / layer.groups,
-          .windows = {pooled ? inputs.size(2) : 1, pooled ? inputs.size(3) : plane, pooled ? tail.pool : 1},
+          .channels = extent.channels,
+          .windows = {extent.height, extent.width, std::max<std::int64_t>(1, tail.pool)},
           .relu = tail.relu,
           .epsilon = layer.epsilon};
-}
-
-std::vector<std::int64_t> outputs_of(const torch::Tensor& inputs, const kernels::Tail& tail) {
-  if (tail.pool == 0) return inputs.sizes().vec();
-  return {inputs.size(0), inputs.size(1), inputs.size(2) / tail.pool, inputs.size(3) / tail.pool};
 }
 
 template <typename T>
@@ -90,7 +85,7 @@ kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& lay
                                const torch::Tensor& weight, const torch::Tensor& bias,
                                const kernels::Tail& tail) {
   const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
-  kernels::Normalised result{at::empty(outputs_of(inputs, tail), inputs.options()),
+  kernels::Normalised result{at::empty(kernels::outputs_of(inputs, tail), inputs.options()),
                              at::empty(moments, inputs.options()), at::empty(moments, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
     const NormForward<scalar_t> forward{.sizes = sizes_of(inputs, layer, tail),
@@ -130,7 +125,7 @@ kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const tor
 
 kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                                         const kernels::MovingNorm& norm) {
-  kernels::NormTangent result{at::empty(outputs_of(inputs, norm.tail), inputs.options()),
+  kernels::NormTangent result{at::empty(kernels::outputs_of(inputs, norm.tail), inputs.options()),
                               at::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
     const NormTangentForward<scalar_t> forward{.sizes = sizes_of(inputs, norm.layer, norm.tail),
