@@ -4,7 +4,6 @@
 #include "harness/runner/plan/host_memory.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
@@ -36,17 +35,6 @@ std::string random_token() {
   std::array<std::uint8_t, kTokenSize / 2> bits{};
   if (getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size())) return {};
   return fmt::format("{:02x}", fmt::join(bits, ""));
-}
-
-bool write_at(int descriptor, std::size_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    offset += static_cast<std::size_t>(count);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
 }
 
 std::span<const std::byte> content_of(const torch::Tensor& tensor) {
@@ -117,12 +105,12 @@ std::optional<HostMemory> HostMemory::hold(std::span<const std::byte> note,
   for (const char letter : token) begin.push_back(static_cast<std::byte>(letter));
   put_part(begin, head);
   std::size_t end = begin.size();
-  if (!write_at(descriptor, 0, begin)) return std::nullopt;
+  if (write_all(descriptor, begin, 0) != 0) return std::nullopt;
   for (const torch::Tensor& tensor : tensors) {
     if (!tensor.defined()) continue;
     const torch::Tensor values = tensor.contiguous();
     end = aligned(end);
-    if (!write_at(descriptor, end, content_of(values))) return std::nullopt;
+    if (write_all(descriptor, content_of(values), end) != 0) return std::nullopt;
     end += values.nbytes();
   }
   if (::ftruncate(descriptor, static_cast<off_t>(end)) != 0 ||  // the last tensor may be empty
