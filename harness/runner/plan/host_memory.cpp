@@ -58,19 +58,6 @@ constexpr std::array kParts = {&Dataset::train, &Dataset::test, &Dataset::valida
 constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::fitted, &Dataset::taken};
 constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation, &Dataset::column_scales};
 
-template <typename Number>
-void put_numbers(Bytes& bytes, const std::vector<Number>& numbers) {
-  put_part(bytes, std::as_bytes(std::span(numbers)));
-}
-
-template <typename Number>
-std::vector<Number> take_numbers(Parts& parts) {
-  const std::span<const std::byte> bytes = parts.part();
-  std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  return numbers;
-}
-
 }  // namespace
 
 class HostMemory::Mapping {
@@ -149,7 +136,7 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
   for (torch::Tensor& tensor : memory.tensors_) {
     if (head.number() == 0) continue;
     const auto type = static_cast<c10::ScalarType>(head.number());
-    const auto sizes = take_numbers<std::int64_t>(head);
+    const auto sizes = head.numbers<std::int64_t>();
     end = aligned(end);
     tensor = torch::from_blob(
         mapping->at(end), sizes, [mapping](void*) {}, type);
@@ -187,10 +174,10 @@ Dataset dataset_in(const HostMemory& memory) {
   dataset.classes = head.integer();
   dataset.users.resize(head.number());
   for (std::string& user : dataset.users) user = head.text();
-  for (const auto scale : kScales) dataset.*scale = take_numbers<double>(head);
+  for (const auto scale : kScales) dataset.*scale = head.numbers<double>();
   for (const auto part : kParts) {
     Examples& examples = dataset.*part;
-    examples.users = take_numbers<std::int64_t>(head);
+    examples.users = head.numbers<std::int64_t>();
     examples.inputs = *tensor++;
     examples.targets = *tensor++;
   }
