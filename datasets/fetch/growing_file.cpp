@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 
 namespace fedarena {
 namespace {
@@ -84,11 +85,7 @@ void GrowingFile::clear() {
 void GrowingFile::place(const fs::path& final_path) {
   if (::fsync(descriptor_.number()) != 0) fail(path_, errno);
   if (std::rename(path_.c_str(), final_path.c_str()) != 0) fail(final_path, errno);
-  // A rename is on disk only once its folder is. Some file systems cannot do that; then there is nothing to
-  // be done.
-  const fs::path folder = final_path.parent_path();
-  const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened) ::fsync(opened.number());
+  sync_folder(final_path.parent_path());
 }
 
 void GrowingFile::remove() {

@@ -76,6 +76,33 @@ void make_folders(const std::filesystem::path& folder) {
   if (failure) fail_on_file(folder, "cannot be created", failure.value());
 }
 
+int write_all(int descriptor, std::span<const std::byte> bytes, std::optional<std::uint64_t> offset) {
+  while (!bytes.empty()) {
+    const ssize_t count = offset
+                              ? ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(*offset))
+                              : ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    if (offset) *offset += static_cast<std::uint64_t>(count);
+  }
+  return 0;
+}
+
+std::ptrdiff_t read_some(int descriptor, std::span<std::byte> bytes, std::optional<std::uint64_t> offset) {
+  while (true) {
+    const ssize_t count = offset
+                              ? ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(*offset))
+                              : ::read(descriptor, bytes.data(), bytes.size());
+    if (count >= 0 || errno != EINTR) return count;
+  }
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened) ::fsync(opened.number());
+}
+
 RegularFile::RegularFile(const std::filesystem::path& file) {
   // Opening a device can have effects of its own, so that its kind is looked at before as well as after.
   struct stat status = {};
@@ -95,8 +122,7 @@ std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t mo
   std::array<char, 1 << 16> block{};
   bytes.reserve(opened.size());
   while (true) {
-    const ssize_t count = ::read(opened.descriptor(), block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = read_some(opened.descriptor(), std::as_writable_bytes(std::span(block)));
     if (count < 0) fail_to_read(file, errno);
     if (count == 0) return bytes;
     bytes.append(block.data(), static_cast<std::size_t>(count));

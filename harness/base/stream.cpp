@@ -138,14 +138,4 @@ Stream::Place Stream::skip_pairs(std::uint64_t pairs) {
   return place;
 }
 
-void Stream::fill_normal(std::span<float> values) {
-  std::array<double, 2 * kPairs> numbers{};
-  while (!values.empty()) {
-    const std::span<double> part(numbers.data(), std::min(numbers.size(), values.size()));
-    fill_normal(part);
-    std::ranges::transform(part, values.begin(), [](double number) { return static_cast<float>(number); });
-    values = values.subspan(part.size());
-  }
-}
-
 }  // namespace fedarena

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
+#include <span>
 #include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 #include "fedarena/base/descriptor.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 
 namespace fedarena {
 namespace {
@@ -25,18 +27,13 @@ constexpr std::string_view kAlive{"\0", 1};
 // Where the copy writes to: its last word, and what it hands over.
 int words = -1, pieces = -1;
 
-void write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) ::_exit(1);  // nobody reads any more
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+void write_or_end(int file, std::span<const char> bytes) {
+  if (write_all(file, std::as_bytes(bytes)) != 0) ::_exit(1);  // nobody reads any more
 }
 
 [[noreturn]] void end_with(std::string_view word) {
   ::close(pieces);  // which are read before the word
-  write_all(words, word);
+  write_or_end(words, word);
   ::_exit(0);
 }
 
@@ -91,16 +88,15 @@ class Pipe {
 // A piece goes as its size and its bytes.
 void hand_over(std::string_view piece) {
   const std::uint64_t size = piece.size();
-  write_all(pieces, {reinterpret_cast<const char*>(&size), sizeof(size)});
-  write_all(pieces, piece);
+  write_or_end(pieces, {reinterpret_cast<const char*>(&size), sizeof(size)});
+  write_or_end(pieces, piece);
 }
 
 // Fewer only where there are no more.
 std::size_t read_up_to(int file, char* bytes, std::size_t most) {
   std::size_t got = 0;
   while (got < most) {
-    const ssize_t count = ::read(file, bytes + got, most - got);
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = read_some(file, std::as_writable_bytes(std::span(bytes + got, most - got)));
     if (count <= 0) break;
     got += static_cast<std::size_t>(count);
   }

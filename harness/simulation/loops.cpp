@@ -1,6 +1,5 @@
 // The loops of a round that can be shared with other ranks: over the clients of a cohort, and over what is
 // tested. Rank 0 sends what a client's work depends on; its bytes, its accesses and its numbers come back.
-#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -51,18 +50,6 @@ RoundAccesses accesses_from(Parts& parts) {
   return ledger.clients().at(0).segments.front().round();
 }
 
-void put_integers(Bytes& bytes, const std::vector<std::int64_t>& values) {
-  put_part(bytes, std::as_bytes(std::span(values)));
-}
-
-template <typename Number>
-std::vector<Number> numbers_from(Parts& parts) {
-  const std::span<const std::byte> bytes = parts.part();
-  std::vector<Number> values(bytes.size() / sizeof(Number));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
-  return values;
-}
-
 // What a rank did since it last said so.
 struct Done {
   Work work;
@@ -76,7 +63,7 @@ Bytes pack_score(const Score& score) {
   put_number(bytes, static_cast<std::uint64_t>(score.correct));
   put_number(bytes, static_cast<std::uint64_t>(score.examples));
   for (const auto* counts : {&score.by_class.examples, &score.by_class.predicted, &score.by_class.correct})
-    put_integers(bytes, *counts);
+    put_numbers(bytes, *counts);
   return bytes;
 }
 
@@ -86,7 +73,7 @@ Score score_from(Parts& parts) {
   score.correct = parts.integer();
   score.examples = parts.integer();
   for (auto* counts : {&score.by_class.examples, &score.by_class.predicted, &score.by_class.correct})
-    *counts = numbers_from<std::int64_t>(parts);
+    *counts = parts.numbers<std::int64_t>();
   return score;
 }
 
@@ -99,7 +86,7 @@ void Simulation::run_loop(const SharedLoop& loop) const {
   }
   setup_.crew->share(loop, [&](std::span<const std::byte> work) {
     Parts parts(work);
-    const Done done = numbers_from<Done>(parts).at(0);
+    const Done done = parts.numbers<Done>().at(0);
     engine_.credit(done.work);
     compute_.credit(done.elsewhere);
   });
@@ -117,7 +104,7 @@ Bytes Simulation::pack_result(const LocalResult& result) const {
     put_double(bytes, values.sum);
     put_number(bytes, static_cast<std::uint64_t>(values.count));
   }
-  put_part(bytes, std::as_bytes(std::span(result.canary_scores)));
+  put_numbers(bytes, result.canary_scores);
   return bytes;
 }
 
@@ -137,7 +124,7 @@ Simulation::LocalResult Simulation::unpack_result(std::span<const std::byte> byt
     values.count = parts.integer();
     result.observed.add(name, values);
   }
-  result.canary_scores = numbers_from<double>(parts);
+  result.canary_scores = parts.numbers<double>();
   parts.finish();
   return result;
 }

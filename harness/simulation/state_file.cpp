@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "fedarena/base/error.hpp"
-
-#include "results/record/durable_file.hpp"
+#include "fedarena/base/file.hpp"
 
 namespace fedarena {
 namespace {
@@ -45,16 +44,16 @@ std::uint64_t checksum_by_words(std::span<const std::byte> bytes) {
 }  // namespace
 
 StateFile StateFile::create(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) results::fail_on_file(path, "cannot be written", errno);
-  return {path, descriptor};
+  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!descriptor) fail_on_file(path, "cannot be written", errno);
+  return {path, std::move(descriptor)};
 }
 
 StateFile StateFile::open(const fs::path& path, std::vector<Extent> kept) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0 && errno == ENOENT) fail_damaged(path, "is missing, and the checkpoint needs it");
-  if (descriptor < 0) results::fail_on_file(path, "cannot be opened", errno);
-  StateFile file(path, descriptor);
+  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!descriptor && errno == ENOENT) fail_damaged(path, "is missing, and the checkpoint needs it");
+  if (!descriptor) fail_on_file(path, "cannot be opened", errno);
+  StateFile file(path, std::move(descriptor));
   std::ranges::sort(kept, {}, &Extent::offset);
   for (const Extent& extent : kept) {
     if (extent.size == 0) continue;  // takes no room, wherever it is
@@ -65,31 +64,13 @@ StateFile StateFile::open(const fs::path& path, std::vector<Extent> kept) {
     file.end_ = extent.offset + extent.size;
   }
   struct stat status = {};
-  if (::fstat(descriptor, &status) != 0) results::fail_on_file(path, "cannot be read", errno);
+  if (::fstat(file.descriptor_.number(), &status) != 0) fail_on_file(path, "cannot be read", errno);
   if (!S_ISREG(status.st_mode)) fail_damaged(path, "is not a regular file");
   if (static_cast<std::uint64_t>(status.st_size) < file.end_) {
     fail_damaged(path, fmt::format("is cut short: it has {} bytes of {} that the checkpoint needs",
                                    status.st_size, file.end_));
   }
   return file;
-}
-
-StateFile::StateFile(StateFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      end_(other.end_),
-      gaps_(std::move(other.gaps_)) {}
-
-StateFile& StateFile::operator=(StateFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(end_, other.end_);
-  std::swap(gaps_, other.gaps_);
-  return *this;
-}
-
-StateFile::~StateFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 std::uint64_t StateFile::room_for(std::uint64_t size) const {
@@ -110,14 +91,8 @@ void StateFile::take(std::uint64_t offset, std::uint64_t size) {
 
 Extent StateFile::write(std::span<const std::byte> bytes) {
   const Extent extent{room_for(bytes.size()), bytes.size(), checksum_by_words(bytes)};
-  std::uint64_t offset = extent.offset;
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) results::fail_on_file(path_, "cannot be written", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
-  }
+  if (const int failure = write_all(descriptor_.number(), bytes, extent.offset))
+    fail_on_file(path_, "cannot be written", failure);
   take(extent.offset, extent.size);
   return extent;
 }
@@ -127,9 +102,8 @@ Bytes StateFile::read(const Extent& extent) const {
   std::span<std::byte> left(bytes);
   std::uint64_t offset = extent.offset;
   while (!left.empty()) {
-    const ssize_t count = ::pread(descriptor_, left.data(), left.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) results::fail_on_file(path_, "cannot be read", errno);
+    const auto count = read_some(descriptor_.number(), left, offset);
+    if (count < 0) fail_on_file(path_, "cannot be read", errno);
     if (count == 0) fail_damaged(path_, fmt::format("is cut short: it ends at byte {}", offset));
     left = left.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
@@ -163,7 +137,7 @@ void StateFile::release(const Extent& extent) {
 }
 
 void StateFile::sync() const {
-  if (::fdatasync(descriptor_) != 0) results::fail_on_file(path_, "cannot be written", errno);
+  if (::fdatasync(descriptor_.number()) != 0) fail_on_file(path_, "cannot be written", errno);
 }
 
 }  // namespace fedarena

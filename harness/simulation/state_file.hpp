@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "fedarena/base/descriptor.hpp"
+
 #include "harness/wire/wire.hpp"
 
 namespace fedarena {
@@ -26,12 +28,6 @@ class StateFile {
   /// lie over each other.
   static StateFile open(const std::filesystem::path& path, std::vector<Extent> kept);
 
-  StateFile(StateFile&& other) noexcept;
-  StateFile& operator=(StateFile&& other) noexcept;
-  StateFile(const StateFile&) = delete;
-  StateFile& operator=(const StateFile&) = delete;
-  ~StateFile();
-
   /// Puts bytes where no extent lies; when that fails, the extents that there are stay as they are.
   Extent write(std::span<const std::byte> bytes);
   /// The bytes of an extent, checked. May be called from several threads while none writes.
@@ -40,17 +36,16 @@ class StateFile {
   void release(const Extent& extent);
   /// Brings everything that was written to disk.
   void sync() const;
-  /// Bytes from the first to the end of the last extent: what the file takes on disk, at most.
-  std::uint64_t size() const { return end_; }
 
  private:
-  StateFile(std::filesystem::path path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  StateFile(std::filesystem::path path, Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   // Where so many bytes fit: the first gap that is large enough, or the end.
   std::uint64_t room_for(std::uint64_t size) const;
   void take(std::uint64_t offset, std::uint64_t size);
 
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
   std::uint64_t end_ = 0;
   std::map<std::uint64_t, std::uint64_t> gaps_;  // offset to size, below the end; no two of them touch
 };

@@ -1,7 +1,6 @@
 #include "harness/wire/parts.hpp"
 
 #include <bit>
-#include <cstring>
 
 #include "fedarena/base/error.hpp"
 

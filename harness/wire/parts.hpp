@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,11 @@ void put_double(Bytes& bytes, double value);
 /// Its length, then the part.
 void put_part(Bytes& bytes, std::span<const std::byte> part);
 void put_text(Bytes& bytes, std::string_view text);
+/// A part of numbers of one size.
+template <typename Number>
+void put_numbers(Bytes& bytes, const std::vector<Number>& numbers) {
+  put_part(bytes, std::as_bytes(std::span(numbers)));
+}
 
 /// Takes the parts off again, in the same order. Error naming `what` where the bytes are cut short.
 class Parts {
@@ -29,6 +35,13 @@ class Parts {
   double floating();
   std::span<const std::byte> part() { return take(number()); }
   std::string text();
+  template <typename Number>
+  std::vector<Number> numbers() {
+    const std::span<const std::byte> bytes = part();
+    std::vector<Number> values(bytes.size() / sizeof(Number));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
+    return values;
+  }
   /// Error where anything is left.
   void finish() const;
 

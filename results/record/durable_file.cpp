@@ -21,21 +21,8 @@ Descriptor opened(const std::filesystem::path& file, int flags) {
 
 // Writes all of `bytes` at `offset` and brings them to disk; returns 0 or the errno.
 int write_durably(const Descriptor& file, std::string_view bytes, std::uintmax_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-    offset += static_cast<std::uintmax_t>(written);
-  }
+  if (const int failure = write_all(file.number(), std::as_bytes(std::span(bytes)), offset)) return failure;
   return ::fsync(file.number()) == 0 ? 0 : errno;
-}
-
-// A rename is on disk only once its folder is. Some file systems cannot do that; then there is nothing to be
-// done.
-void sync_folder(const std::filesystem::path& folder) {
-  const Descriptor descriptor = opened(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-  if (descriptor) ::fsync(descriptor.number());
 }
 
 // Adds the folders above and at this one that are not there.

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -102,8 +101,7 @@ RoundLines for_each_round(const std::filesystem::path& file,
   };
   check_size(opened.size());
   while (true) {
-    const ssize_t count = ::read(opened.descriptor(), block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = read_some(opened.descriptor(), std::as_writable_bytes(std::span(block)));
     if (count < 0) fail_on_file(file, "cannot be read", errno);
     if (count == 0) return lines;
     lines.size += static_cast<std::uintmax_t>(count);

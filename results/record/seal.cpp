@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <span>
 #include <system_error>
-#include <unistd.h>
 #include <vector>
 
 #include "fedarena/base/error.hpp"
@@ -30,8 +29,7 @@ std::string digest_of(const fs::path& path) {
   std::vector<std::uint8_t> block(std::size_t{1} << 20);
   Sha256 digest;
   while (true) {
-    const ssize_t count = ::read(file.descriptor(), block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = read_some(file.descriptor(), std::as_writable_bytes(std::span(block)));
     if (count < 0) fail_on_file(path, "cannot be read", errno);
     if (count == 0) return digest.text();
     digest.add(std::span(block).first(static_cast<std::size_t>(count)));

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "harness/gradients/cuda/blocks.hpp"
+#include "harness/gradients/kernels/pooling.hpp"
 
 namespace fedarena::cuda {
 
@@ -64,16 +65,9 @@ FEDARENA_HOST_DEVICE inline std::int64_t largest_of(const Windows& windows, std:
   return largest;
 }
 
-/// What a pooling kernel computes of its planes.
-enum class Pooling {
-  kAverage,         ///< means of `from`
-  kAverageAdjoint,  ///< gradients in the inputs from those in the means, `from`
-  kMax,             ///< largest numbers of `inputs`; what is not a number is larger than any
-  kMaxTangent,      ///< `from` where `inputs` are largest
-  kMaxAdjoint,      ///< gradients in `inputs` from those in the largest numbers, `from`
-};
+using kernels::Pooling;
 
-/// One of them, on planes one after the other: a thread for each result.
+/// Pooling of planes one after the other: a thread for each result.
 template <typename T>
 struct Pool {
   static constexpr int kThreads = 256;
@@ -86,12 +80,9 @@ struct Pool {
   const T *inputs, *from;
   T* to;
 
-  FEDARENA_HOST_DEVICE bool is_adjoint() const {
-    return what == Pooling::kAverageAdjoint || what == Pooling::kMaxAdjoint;
-  }
   /// Results of a plane.
   FEDARENA_HOST_DEVICE std::int64_t results() const {
-    return is_adjoint() ? windows.plane() : windows.pooled_plane();
+    return is_adjoint(what) ? windows.plane() : windows.pooled_plane();
   }
   std::int64_t blocks() const { return ceil_div(planes * results(), kThreads); }
 

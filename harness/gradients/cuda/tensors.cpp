@@ -16,6 +16,7 @@
 #include "harness/gradients/cuda/place.hpp"
 #include "harness/gradients/cuda/pools.hpp"
 #include "harness/gradients/cuda/rows.hpp"
+#include "harness/gradients/rules/norm_planes.hpp"
 
 namespace fedarena::cuda {
 namespace {
@@ -36,40 +37,13 @@ T* numbers_of(const torch::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
 }
 
-// `inputs` may be undefined. `shape` is that of the planes before pooling.
-torch::Tensor pool_planes(Pooling what, at::IntArrayRef shape, std::int64_t size, const torch::Tensor& inputs,
-                          const torch::Tensor& from) {
-  const torch::Tensor& any = from.defined() ? from : inputs;
-  torch::Tensor result;
-  AT_DISPATCH_FLOATING_TYPES(any.scalar_type(), "pool_planes", [&] {
-    Pool<scalar_t> pool{what,
-                        {shape[2], shape[3], size},
-                        shape[0] * shape[1],
-                        numbers_of<scalar_t>(inputs),
-                        numbers_of<scalar_t>(from),
-                        nullptr};
-    result = pool.is_adjoint()
-                 ? at::empty(shape, any.options())
-                 : at::empty({shape[0], shape[1], shape[2] / size, shape[3] / size}, any.options());
-    pool.to = result.template data_ptr<scalar_t>();
-    launch_for(any, pool, pool.blocks());
-  });
-  return result;
-}
-
 NormSizes sizes_of(const torch::Tensor& inputs, const GroupNorm& layer, const kernels::Tail& tail) {
-  const bool pooled = tail.pool != 0;
-  const std::int64_t plane = inputs.numel() / std::max<std::int64_t>(1, inputs.size(0) * inputs.size(1));
+  const kernels::Extent extent(inputs, layer, tail);
   return {.groups = layer.groups,
-          .channels = layer.channels / layer.groups,
-          .windows = {pooled ? inputs.size(2) : 1, pooled ? inputs.size(3) : plane, pooled ? tail.pool : 1},
+          .channels = extent.channels,
+          .windows = {extent.height, extent.width, std::max<std::int64_t>(1, tail.pool)},
           .relu = tail.relu,
           .epsilon = layer.epsilon};
-}
-
-std::vector<std::int64_t> outputs_of(const torch::Tensor& inputs, const kernels::Tail& tail) {
-  if (tail.pool == 0) return inputs.sizes().vec();
-  return {inputs.size(0), inputs.size(1), inputs.size(2) / tail.pool, inputs.size(3) / tail.pool};
 }
 
 template <typename T>
@@ -94,34 +68,24 @@ HeldWeights hold_weights(const ConvSizes& sizes, const torch::Tensor& inputs, co
 
 }  // namespace
 
-torch::Tensor average_pool(const torch::Tensor& inputs, std::int64_t size) {
-  return pool_planes(Pooling::kAverage, inputs.sizes(), size, {}, inputs);
-}
-
-torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t size, std::int64_t height,
-                                   std::int64_t width) {
-  return pool_planes(Pooling::kAverageAdjoint, {deltas.size(0), deltas.size(1), height, width}, size, {},
-                     deltas);
-}
-
-torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size) {
-  return pool_planes(Pooling::kMax, inputs.sizes(), size, inputs, {});
-}
-
-torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents,
-                               std::int64_t size) {
-  return pool_planes(Pooling::kMaxTangent, inputs.sizes(), size, inputs, tangents);
-}
-
-torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size) {
-  return pool_planes(Pooling::kMaxAdjoint, inputs.sizes(), size, inputs, deltas);
+void pool_planes(kernels::Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
+                 const torch::Tensor& from, const torch::Tensor& to) {
+  AT_DISPATCH_FLOATING_TYPES(to.scalar_type(), "pool_planes", [&] {
+    const Pool<scalar_t> pool{what,
+                              {shape[2], shape[3], size},
+                              shape[0] * shape[1],
+                              numbers_of<scalar_t>(inputs),
+                              numbers_of<scalar_t>(from),
+                              to.data_ptr<scalar_t>()};
+    launch_for(to, pool, pool.blocks());
+  });
 }
 
 kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer,
                                const torch::Tensor& weight, const torch::Tensor& bias,
                                const kernels::Tail& tail) {
   const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
-  kernels::Normalised result{at::empty(outputs_of(inputs, tail), inputs.options()),
+  kernels::Normalised result{at::empty(kernels::outputs_of(inputs, tail), inputs.options()),
                              at::empty(moments, inputs.options()), at::empty(moments, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
     const NormForward<scalar_t> forward{.sizes = sizes_of(inputs, layer, tail),
@@ -161,7 +125,7 @@ kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const tor
 
 kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                                         const kernels::MovingNorm& norm) {
-  kernels::NormTangent result{at::empty(outputs_of(inputs, norm.tail), inputs.options()),
+  kernels::NormTangent result{at::empty(kernels::outputs_of(inputs, norm.tail), inputs.options()),
                               at::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
     const NormTangentForward<scalar_t> forward{.sizes = sizes_of(inputs, norm.layer, norm.tail),

@@ -40,12 +40,9 @@ class Walked {
   Walked& operator=(const Walked&) = delete;
 };
 
-torch::Tensor average_pool(const torch::Tensor& inputs, std::int64_t size);
-torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t size, std::int64_t height,
-                                   std::int64_t width);
-torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size);
-torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents, std::int64_t size);
-torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size);
+/// Writes to `to`.
+void pool_planes(kernels::Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
+                 const torch::Tensor& from, const torch::Tensor& to);
 
 kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer,
                                const torch::Tensor& weight, const torch::Tensor& bias,

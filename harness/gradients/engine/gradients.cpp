@@ -202,7 +202,7 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   require_per_example_gradients(model_.architecture());
   meter_.add({.gradients = count});
   const Weights weights(model_, at);
-  ClippedSum total{.sum = zeros_like(at), .examples = count};
+  ClippedSum total{.sum = zeros_like(at)};
   for_each_micro_batch<ClippedSum>(
       pool_, memory_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {

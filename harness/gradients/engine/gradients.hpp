@@ -35,7 +35,6 @@ struct Score {
 /// Sum of clipped per-example gradients.
 struct ClippedSum {
   Params sum;
-  std::int64_t examples = 0;
   /// Examples whose gradient was longer than the bound, or not finite: those whose contribution is not their
   /// gradient.
   std::int64_t clipped = 0;

@@ -20,14 +20,6 @@ Trace Trace::examples(std::int64_t begin, std::int64_t end) const {
   return result;
 }
 
-std::int64_t Trace::numel() const {
-  std::int64_t count = outputs.numel();
-  for (const Seen& step : steps) {
-    count += step.inputs.numel() + (step.deltas.defined() ? step.deltas.numel() : 0);
-  }
-  return count;
-}
-
 bool has_rules(const Model& model) {
   const auto& layers = model.architecture().layers;
   const torch::Device device = model.options().device();

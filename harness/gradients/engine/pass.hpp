@@ -28,8 +28,6 @@ struct Trace {
 
   /// Of examples [begin, end) alone; shares memory.
   Trace examples(std::int64_t begin, std::int64_t end) const;
-  /// Numbers that it holds.
-  std::int64_t numel() const;
 };
 
 /// Whether all of the model's layers have rules, and rules work on its device: the CPU, and in builds with

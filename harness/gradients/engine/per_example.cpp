@@ -83,7 +83,7 @@ std::string per_example_warning(const Model& model) {
 }
 
 ClippedSum clipped_one_by_one(const Model& model, const Params& at, double clip_norm, const Batch& batch) {
-  ClippedSum result{.sum = zeros_like(at), .examples = batch.size()};
+  ClippedSum result{.sum = zeros_like(at)};
   torch::Tensor sum = torch::zeros_like(at.flat(), torch::kFloat64);
   for (std::int64_t i = 0; i < batch.size(); ++i) {
     const ScaledGradient gradient = gradient_of_one(model, at, batch, i);
@@ -115,7 +115,7 @@ ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batc
   pass.run(batch);
   const Lengths lengths = pass.lengths(batch.size());
 
-  ClippedSum result{.sum = zeros_like(at), .examples = batch.size()};
+  ClippedSum result{.sum = zeros_like(at)};
   const double bound = (1 - slack(at.flat().scalar_type())) * clip_norm;
   std::vector<double> factors;
   std::vector<std::int64_t> extreme;

@@ -10,104 +10,54 @@
 #include "harness/gradients/kernels/vectorised.hpp"
 
 namespace fedarena::kernels {
-torch::Tensor average_pool(const torch::Tensor& inputs, std::int64_t size) {
-  if (cuda::takes(inputs)) return cuda::average_pool(inputs, size);
-  const std::int64_t in_height = inputs.size(2);
-  const std::int64_t in_width = inputs.size(3);
-  const std::int64_t height = in_height / size;
-  const std::int64_t width = in_width / size;
-  const std::int64_t planes = inputs.size(0) * inputs.size(1);
-  torch::Tensor outputs = torch::empty({inputs.size(0), inputs.size(1), height, width}, inputs.options());
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "average_pool", [&] {
-    const auto* in = inputs.data_ptr<scalar_t>();
-    auto* out = outputs.data_ptr<scalar_t>();
-    run_vectorised([&] {
-      for (std::int64_t plane = 0; plane < planes; ++plane) {
-        pool_plane(in + plane * in_height * in_width, in_height, in_width, size,
-                   out + plane * height * width);
-      }
-    });
-  });
-  return outputs;
-}
-
-torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t size, std::int64_t height,
-                                   std::int64_t width) {
-  if (cuda::takes(deltas)) return cuda::average_pool_adjoint(deltas, size, height, width);
-  const std::int64_t out_plane = deltas.size(2) * deltas.size(3);
-  const std::int64_t planes = deltas.size(0) * deltas.size(1);
-  torch::Tensor result = torch::empty({deltas.size(0), deltas.size(1), height, width}, deltas.options());
-  AT_DISPATCH_FLOATING_TYPES(deltas.scalar_type(), "average_pool_adjoint", [&] {
-    const auto* delta = deltas.data_ptr<scalar_t>();
-    auto* out = result.data_ptr<scalar_t>();
-    run_vectorised([&] {
-      for (std::int64_t plane = 0; plane < planes; ++plane) {
-        unpool_plane(delta + plane * out_plane, height, width, size, out + plane * height * width);
-      }
-    });
-  });
-  return result;
-}
-
-torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size) {
-  if (cuda::takes(inputs)) return cuda::max_pool(inputs, size);
-  const std::int64_t height = inputs.size(2);
-  const std::int64_t width = inputs.size(3);
-  torch::Tensor outputs =
-      torch::empty({inputs.size(0), inputs.size(1), height / size, width / size}, inputs.options());
-  const std::int64_t out_plane = outputs.size(2) * outputs.size(3);
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "max_pool", [&] {
-    const auto* in = inputs.data_ptr<scalar_t>();
-    auto* out = outputs.data_ptr<scalar_t>();
-    run_vectorised([&] {
-      for (std::int64_t plane = 0; plane < inputs.size(0) * inputs.size(1); ++plane) {
-        max_pool_plane(in + plane * height * width, height, width, size, out + plane * out_plane);
-      }
-    });
-  });
-  return outputs;
-}
-
-namespace {
-
-// use(position in inputs, index of the window) for all windows of all planes.
-template <typename T, typename Use>
-void for_each_largest(const torch::Tensor& inputs, std::int64_t size, const Use& use) {
-  const std::int64_t height = inputs.size(2);
-  const std::int64_t width = inputs.size(3);
-  const std::int64_t out_plane = (height / size) * (width / size);
-  for (std::int64_t plane = 0; plane < inputs.size(0) * inputs.size(1); ++plane) {
-    const std::int64_t first = plane * height * width;
-    for_each_largest_of_plane(
-        inputs.data_ptr<T>() + first, height, width, size,
-        [&](std::int64_t position, std::int64_t index) { use(first + position, plane * out_plane + index); });
+torch::Tensor pool_planes(Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
+                          const torch::Tensor& from) {
+  const torch::Tensor& any = from.defined() ? from : inputs;
+  const std::int64_t height = shape[2], width = shape[3], whole = height * width;
+  const std::int64_t pooled = (height / size) * (width / size);
+  torch::Tensor result = is_adjoint(what)
+                             ? torch::empty(shape, any.options())
+                             : torch::empty({shape[0], shape[1], height / size, width / size}, any.options());
+  if (cuda::takes(any)) {
+    cuda::pool_planes(what, size, shape, inputs, from, result);
+    return result;
   }
-}
-
-}  // namespace
-
-torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents,
-                               std::int64_t size) {
-  if (cuda::takes(inputs)) return cuda::max_pool_tangent(inputs, tangents, size);
-  torch::Tensor result = torch::empty(
-      {inputs.size(0), inputs.size(1), inputs.size(2) / size, inputs.size(3) / size}, inputs.options());
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "max_pool_tangent", [&] {
-    const auto* tangent = tangents.data_ptr<scalar_t>();
+  AT_DISPATCH_FLOATING_TYPES(any.scalar_type(), "pool_planes", [&] {
+    const auto* in = inputs.defined() ? inputs.data_ptr<scalar_t>() : nullptr;
+    const auto* values = from.defined() ? from.data_ptr<scalar_t>() : nullptr;
     auto* out = result.data_ptr<scalar_t>();
-    for_each_largest<scalar_t>(
-        inputs, size, [&](std::int64_t position, std::int64_t index) { out[index] = tangent[position]; });
-  });
-  return result;
-}
-
-torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size) {
-  if (cuda::takes(inputs)) return cuda::max_pool_adjoint(inputs, deltas, size);
-  torch::Tensor result = torch::zeros_like(inputs);
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "max_pool_adjoint", [&] {
-    const auto* delta = deltas.data_ptr<scalar_t>();
-    auto* out = result.data_ptr<scalar_t>();
-    for_each_largest<scalar_t>(
-        inputs, size, [&](std::int64_t position, std::int64_t index) { out[position] = delta[index]; });
+    const auto for_planes = [&](const auto& body) {
+      for (std::int64_t plane = 0; plane < shape[0] * shape[1]; ++plane) body(plane * whole, plane * pooled);
+    };
+    run_vectorised([&] {
+      switch (what) {
+        case Pooling::kAverage:
+          return for_planes([&](std::int64_t first, std::int64_t window) {
+            pool_plane(values + first, height, width, size, out + window);
+          });
+        case Pooling::kAverageAdjoint:
+          return for_planes([&](std::int64_t first, std::int64_t window) {
+            unpool_plane(values + window, height, width, size, out + first);
+          });
+        case Pooling::kMax:
+          return for_planes([&](std::int64_t first, std::int64_t window) {
+            max_pool_plane(in + first, height, width, size, out + window);
+          });
+        case Pooling::kMaxTangent:
+          return for_planes([&](std::int64_t first, std::int64_t window) {
+            for_each_largest_of_plane(
+                in + first, height, width, size,
+                [&](std::int64_t at, std::int64_t index) { out[window + index] = values[first + at]; });
+          });
+        case Pooling::kMaxAdjoint:
+          return for_planes([&](std::int64_t first, std::int64_t window) {
+            std::fill_n(out + first, whole, scalar_t(0));
+            for_each_largest_of_plane(
+                in + first, height, width, size,
+                [&](std::int64_t at, std::int64_t index) { out[first + at] = values[window + index]; });
+          });
+      }
+    });
   });
   return result;
 }

@@ -8,23 +8,17 @@
 
 #include "fedarena/layers.hpp"
 
+#include "harness/gradients/kernels/pooling.hpp"
+
 /// Forward and backward passes of cheap layers, written by hand: LibTorch's average pooling alone took a
 /// quarter of a gradient of the ConvNet. All tensors are contiguous and floating, on the CPU or, in builds
 /// with CUDA, on a GPU, whose kernels are those of ../cuda.
 namespace fedarena::kernels {
 
-/// Means over non-overlapping windows of [n, c, h, w]; what is left over at the right and below is dropped.
-torch::Tensor average_pool(const torch::Tensor& inputs, std::int64_t size);
-/// The transposed map: gradient in the inputs [n, c, height, width] from that in the outputs.
-torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t size, std::int64_t height,
-                                   std::int64_t width);
-
-/// The largest numbers of windows as average_pool's.
-torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size);
-/// Its derivative where `inputs` move by `tangents`: theirs at the largest numbers, the first of equals.
-torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents, std::int64_t size);
-/// The transposed map of that: gradient in the inputs from that in the outputs.
-torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size);
+/// Of planes of `shape`, [n, c, height, width] before pooling. Of `inputs` and `from` what Pooling does not
+/// name is not read and may be undefined.
+torch::Tensor pool_planes(Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
+                          const torch::Tensor& from);
 
 /// What follows a normalisation in the same pass over memory.
 struct Tail {
@@ -36,7 +30,7 @@ struct Normalised {
   torch::Tensor outputs;                  ///< of the tail
   torch::Tensor mean, inverse_deviation;  ///< [n, groups]
 };
-/// Group normalisation of [n, channels, ...], then the tail: the same bits as at::relu and average_pool after
+/// Group normalisation of [n, channels, ...], then the tail: the same bits as at::relu and pool_planes after
 /// a normalisation without one. Pooling wants [n, channels, h, w].
 Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const torch::Tensor& weight,
                       const torch::Tensor& bias, const Tail& tail = {});
@@ -45,7 +39,7 @@ struct NormGradient {
   torch::Tensor inputs;
   torch::Tensor weight, bias;  ///< [n, channels], one row an example
 };
-/// From the gradient in the tail's outputs: the same bits as average_pool_adjoint and at::threshold_backward
+/// From the gradient in the tail's outputs: the same bits as pool_planes and at::threshold_backward
 /// before a pass without a tail. What was normalised is computed again, so that nobody need keep it.
 NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
                                  const Normalised& forward, const GroupNorm& layer,

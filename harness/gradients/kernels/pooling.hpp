@@ -3,9 +3,24 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fedarena/base/host_device.hpp"
+
 /// Pooling of one plane in memory, for the kernels that pool and those that pool what they have just
 /// computed.
 namespace fedarena::kernels {
+
+/// What is computed of planes whose windows of size x size do not overlap; what is left over at the right and
+/// below is in none.
+enum class Pooling {
+  kAverage,         ///< means of `from`
+  kAverageAdjoint,  ///< gradients in the inputs from those in the means, `from`
+  kMax,             ///< largest numbers of `inputs`; what is not a number is larger than any
+  kMaxTangent,      ///< `from` where `inputs` are largest, the first of equals
+  kMaxAdjoint,      ///< gradients in `inputs` from those in the largest numbers, `from`
+};
+FEDARENA_HOST_DEVICE constexpr bool is_adjoint(Pooling what) {
+  return what == Pooling::kAverageAdjoint || what == Pooling::kMaxAdjoint;
+}
 
 /// Means over non-overlapping windows of in[height][width].
 template <typename T>

@@ -52,23 +52,6 @@ struct Backward {
   T *out, *weight_row, *bias_row;
   T* scratch;  // a group, for the gradients in what was normalised
 
-  // Those of channel c of a group, at `place` in scratch, from those in the tail's outputs.
-  const T* through_tail(const Extent& extent, const Tail& tail, const T* x, std::int64_t group,
-                        std::int64_t channel, const T* from, T* place) const {
-    if (tail.pool != 0) {
-      unpool_plane(from, extent.height, extent.width, tail.pool, place);
-      from = place;
-    }
-    if (!tail.relu) return from;
-    const T centre = mean[group];
-    const T scale = inverse[group] * weight[channel];
-    const T shift = bias[channel];
-    for (std::int64_t i = 0; i < extent.plane; ++i) {
-      place[i] = normalised(x[i], centre, scale, shift) <= 0 ? T(0) : from[i];
-    }
-    return place;
-  }
-
   void run(const Extent& extent, const Tail& tail) {
     const std::int64_t plane = extent.plane;
     const auto size = static_cast<double>(extent.group());
@@ -85,8 +68,8 @@ struct Backward {
       for (std::int64_t c = 0; c < extent.channels; ++c) {
         const T* x = group_in + c * plane;
         if (c + 1 < extent.channels || group + 1 < extent.groups) prefetch(x + plane, plane);
-        const T* d = through_tail(extent, tail, x, group, first + c, group_delta + c * extent.pooled_plane,
-                                  scratch + c * plane);
+        const T* d = through_tail(extent, tail, x, centre, deviation * scales[c], bias[first + c],
+                                  group_delta + c * extent.pooled_plane, scratch + c * plane);
         const double slope =
             sum_of<T>(plane, [x, d, centre](std::int64_t i) { return d[i] * (x[i] - centre); });
         const double total = sum_of<T>(plane, [d](std::int64_t i) { return d[i]; });
@@ -117,7 +100,7 @@ Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const
   if (cuda::takes(inputs)) return cuda::group_norm(inputs, layer, weight, bias, tail);
   const Extent extent(inputs, layer, tail);
   const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
-  Normalised result{torch::empty(extent.outputs(inputs, tail), inputs.options()),
+  Normalised result{torch::empty(outputs_of(inputs, tail), inputs.options()),
                     torch::empty(moments, inputs.options()), torch::empty(moments, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
     std::vector<scalar_t> scratch(tail.pool == 0 ? 0 : static_cast<std::size_t>(extent.plane));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -20,21 +21,22 @@ struct Extent {
       : groups(inputs.size(0) * layer.groups),
         groups_per_example(layer.groups),
         channels(layer.channels / layer.groups),
-        plane(inputs[0][0].numel()),
+        plane(inputs.numel() / std::max<std::int64_t>(1, inputs.size(0) * inputs.size(1))),
         height(tail.pool == 0 ? 1 : inputs.size(2)),
         width(tail.pool == 0 ? plane : inputs.size(3)),
         pooled_plane(tail.pool == 0 ? plane : (height / tail.pool) * (width / tail.pool)) {}
 
   /// Numbers of a group.
   std::int64_t group() const { return channels * plane; }
-  /// Shape of the tail's outputs.
-  std::vector<std::int64_t> outputs(const torch::Tensor& inputs, const Tail& tail) const {
-    if (tail.pool == 0) return inputs.sizes().vec();
-    return {inputs.size(0), inputs.size(1), height / tail.pool, width / tail.pool};
-  }
   /// The first channel of that group.
   std::int64_t first_channel(std::int64_t group) const { return group % groups_per_example * channels; }
 };
+
+/// Shape of the tail's outputs.
+inline std::vector<std::int64_t> outputs_of(const torch::Tensor& inputs, const Tail& tail) {
+  if (tail.pool == 0) return inputs.sizes().vec();
+  return {inputs.size(0), inputs.size(1), inputs.size(2) / tail.pool, inputs.size(3) / tail.pool};
+}
 
 template <typename T>
 struct Moments {
@@ -58,6 +60,22 @@ inline Moments<T> moments_of(const T* x, std::int64_t count, double epsilon) {
 template <typename T>
 inline T normalised(T input, T mean, T scale, T shift) {
   return (input - mean) * scale + shift;
+}
+
+/// Gradients in a plane after normalisation from those in the tail's outputs: `from` itself where there is no
+/// tail, else at `place`.
+template <typename T>
+inline const T* through_tail(const Extent& extent, const Tail& tail, const T* x, T mean, T scale, T shift,
+                             const T* from, T* place) {
+  if (tail.pool != 0) {
+    unpool_plane(from, extent.height, extent.width, tail.pool, place);
+    from = place;
+  }
+  if (!tail.relu) return from;
+  for (std::int64_t i = 0; i < extent.plane; ++i) {
+    place[i] = normalised(x[i], mean, scale, shift) <= 0 ? T(0) : from[i];
+  }
+  return place;
 }
 
 }  // namespace fedarena::kernels

@@ -96,23 +96,6 @@ struct TangentBackward {
   T* out;
   T* scratch;  // two groups, for what comes through the tail
 
-  // Gradients in what was normalised and their tangents, of one channel: from those in the tail's outputs.
-  void through_tail(const Extent& extent, const Tail& tail, const T* x, const MovingMoments<T>& group,
-                    std::int64_t channel, const T* from, T* to) const {
-    if (tail.pool != 0) {
-      unpool_plane(from, extent.height, extent.width, tail.pool, to);
-      from = to;
-    }
-    if (!tail.relu) {
-      if (from != to) std::copy_n(from, extent.plane, to);
-      return;
-    }
-    const T mean = group.mean, scale = group.inverse * at.weight[channel], shift = at.bias[channel];
-    for (std::int64_t i = 0; i < extent.plane; ++i) {
-      to[i] = normalised(x[i], mean, scale, shift) <= 0 ? T(0) : from[i];
-    }
-  }
-
   // A, its derivative, B and its derivative, times the size of the group.
   struct Sums {
     double constant = 0, constant_tangent = 0, slope = 0, slope_tangent = 0;
@@ -139,6 +122,7 @@ struct TangentBackward {
     const std::int64_t plane = extent.plane;
     const auto size = static_cast<double>(extent.group());
     T* tangents = scratch + extent.group();
+    const bool direct = !tail.relu && tail.pool == 0;
     for (std::int64_t group = 0; group < extent.groups; ++group) {
       const MovingMoments<T>& moving = moments[group];
       const std::int64_t first = extent.first_channel(group);
@@ -148,12 +132,13 @@ struct TangentBackward {
         const std::int64_t at_plane = c * plane;
         prefetch(x + at_plane + plane, plane);
         prefetch(dx + at_plane + plane, plane);
-        through_tail(extent, tail, x + at_plane, moving, first + c, delta, scratch + at_plane);
-        through_tail(extent, tail, x + at_plane, moving, first + c, delta_tangent, tangents + at_plane);
-        add_channel(plane, x + at_plane, dx + at_plane, scratch + at_plane, tangents + at_plane, moving,
-                    first + c, sums);
-        delta += extent.pooled_plane;
-        delta_tangent += extent.pooled_plane;
+        const T scale = moving.inverse * at.weight[first + c], shift = at.bias[first + c];
+        const auto through = [&](const T* from, T* place) {
+          return through_tail(extent, tail, x + at_plane, moving.mean, scale, shift, from, place);
+        };
+        const T* d = through(delta + c * extent.pooled_plane, scratch + at_plane);
+        const T* dd = through(delta_tangent + c * extent.pooled_plane, tangents + at_plane);
+        add_channel(plane, x + at_plane, dx + at_plane, d, dd, moving, first + c, sums);
       }
       const auto [mean, inverse, mean_tangent, rate] = moving;
       const auto r = static_cast<double>(inverse), rho = static_cast<double>(rate);
@@ -161,7 +146,8 @@ struct TangentBackward {
       const auto along_tangent = static_cast<T>(r * r * sums.slope / size);
       const auto along = static_cast<T>(r * r * (sums.slope_tangent + 2 * rho * sums.slope) / size);
       for (std::int64_t c = 0; c < extent.channels; ++c) {
-        const T *d = scratch + c * plane, *dd = tangents + c * plane;
+        const T *d = (direct ? delta : scratch) + c * plane,
+                *dd = (direct ? delta_tangent : tangents) + c * plane;
         const T scale = inverse * at.weight[first + c];
         const T turn = inverse * (at.weight_tangent[first + c] + rate * at.weight[first + c]);
         for (std::int64_t i = 0; i < plane; ++i) {
@@ -172,6 +158,8 @@ struct TangentBackward {
         dx += plane;
         out += plane;
       }
+      delta += extent.channels * extent.pooled_plane;
+      delta_tangent += extent.channels * extent.pooled_plane;
     }
   }
 };
@@ -182,7 +170,7 @@ NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor&
                                const MovingNorm& norm) {
   if (cuda::takes(inputs)) return cuda::group_norm_tangent(inputs, input_tangents, norm);
   const Extent extent(inputs, norm.layer, norm.tail);
-  NormTangent result{torch::empty(extent.outputs(inputs, norm.tail), inputs.options()),
+  NormTangent result{torch::empty(outputs_of(inputs, norm.tail), inputs.options()),
                      torch::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
     std::vector<scalar_t> scratch(static_cast<std::size_t>(extent.plane));

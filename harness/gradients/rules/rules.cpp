@@ -15,6 +15,8 @@
 namespace fedarena {
 namespace {
 
+using kernels::Pooling;
+
 class ReluRule final : public Rule {
  public:
   torch::Tensor forward(const torch::Tensor& inputs) override { return outputs_ = at::relu(inputs); }
@@ -40,38 +42,26 @@ class FlattenRule final : public Rule {
   std::vector<std::int64_t> shape_;
 };
 
-class AveragePoolRule final : public Rule {
+class PoolRule final : public Rule {
  public:
-  explicit AveragePoolRule(const AveragePool& layer) : size_(layer.size) {}
+  PoolRule(Pooling what, std::int64_t size) : what_(what), size_(size) {}
 
   torch::Tensor forward(const torch::Tensor& inputs) override {
-    height_ = inputs.size(2);
-    width_ = inputs.size(3);
-    return kernels::average_pool(inputs, size_);
+    shape_ = inputs.sizes().vec();
+    if (what_ == Pooling::kMax) inputs_ = inputs;
+    return kernels::pool_planes(what_, size_, shape_, inputs_, inputs);
   }
   torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
-    return wanted ? kernels::average_pool_adjoint(deltas, size_, height_, width_) : torch::Tensor();
+    if (!wanted) return {};
+    const Pooling adjoint = what_ == Pooling::kMax ? Pooling::kMaxAdjoint : Pooling::kAverageAdjoint;
+    return kernels::pool_planes(adjoint, size_, shape_, inputs_, deltas);
   }
 
  private:
-  std::int64_t size_, height_ = 0, width_ = 0;
-};
-
-class MaxPoolRule final : public Rule {
- public:
-  explicit MaxPoolRule(const MaxPool& layer) : size_(layer.size) {}
-
-  torch::Tensor forward(const torch::Tensor& inputs) override {
-    inputs_ = inputs;
-    return kernels::max_pool(inputs, size_);
-  }
-  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
-    return wanted ? kernels::max_pool_adjoint(inputs_, deltas, size_) : torch::Tensor();
-  }
-
- private:
+  Pooling what_;
   std::int64_t size_;
-  torch::Tensor inputs_;
+  std::vector<std::int64_t> shape_;
+  torch::Tensor inputs_;  // of a mean nobody needs them again
 };
 
 class GroupNormRule final : public Rule {
@@ -140,19 +130,22 @@ std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeight
                                 const torch::Tensor& inputs, Want want) {
   using Made = std::unique_ptr<Rule>;
   return std::visit(
-      Overload{[&](const Conv2d&) -> Made { return make_conv2d_rule(layers, weights, inputs, want); },
-               [&](const Linear&) -> Made { return make_linear_rule(weights.parameters); },
-               [&](const GroupNorm& norm) -> Made {
-                 return std::make_unique<GroupNormRule>(norm, weights.parameters, tail_of(layers));
-               },
-               [&](const Embedding& embedding) -> Made {
-                 return make_embedding_rule(embedding, weights.parameters, inputs);
-               },
-               [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolRule>(pool); },
-               [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolRule>(pool); },
-               [](const Relu&) -> Made { return std::make_unique<ReluRule>(); },
-               [](const Flatten&) -> Made { return std::make_unique<FlattenRule>(); },
-               [](const auto&) -> Made { throw Bug("a layer without a per-example rule"); }},
+      Overload{
+          [&](const Conv2d&) -> Made { return make_conv2d_rule(layers, weights, inputs, want); },
+          [&](const Linear&) -> Made { return make_linear_rule(weights.parameters); },
+          [&](const GroupNorm& norm) -> Made {
+            return std::make_unique<GroupNormRule>(norm, weights.parameters, tail_of(layers));
+          },
+          [&](const Embedding& embedding) -> Made {
+            return make_embedding_rule(embedding, weights.parameters, inputs);
+          },
+          [](const AveragePool& pool) -> Made {
+            return std::make_unique<PoolRule>(Pooling::kAverage, pool.size);
+          },
+          [](const MaxPool& pool) -> Made { return std::make_unique<PoolRule>(Pooling::kMax, pool.size); },
+          [](const Relu&) -> Made { return std::make_unique<ReluRule>(); },
+          [](const Flatten&) -> Made { return std::make_unique<FlattenRule>(); },
+          [](const auto&) -> Made { throw Bug("a layer without a per-example rule"); }},
       layers[0]);
 }
 

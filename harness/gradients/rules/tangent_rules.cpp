@@ -1,3 +1,4 @@
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -13,64 +14,43 @@
 namespace fedarena {
 namespace {
 
+using kernels::Pooling;
+
 // Layers without parameters are linear maps once it is known which inputs of a ReLU are positive and which of
 // a window is the largest: tangents go through them as numbers do.
-class ReluTangent final : public TangentRule {
+class MapTangent final : public TangentRule {
  public:
+  using Map = std::function<torch::Tensor(const torch::Tensor& inputs, const torch::Tensor& values)>;
+  MapTangent(Map map, Map adjoint) : map_(std::move(map)), adjoint_(std::move(adjoint)) {}
+
   torch::Tensor forward(Moving& at) const override {
-    return at.input_tangents.defined() ? mask(at, at.input_tangents) : torch::Tensor();
+    return at.input_tangents.defined() ? map_(at.seen.inputs, at.input_tangents) : torch::Tensor();
   }
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return mask(at, delta_tangents);
+    return adjoint_(at.seen.inputs, delta_tangents);
   }
 
  private:
-  static torch::Tensor mask(const Moving& at, const torch::Tensor& values) {
-    return at::threshold_backward(values, at.seen.inputs, 0);
-  }
+  Map map_, adjoint_;
 };
 
-class FlattenTangent final : public TangentRule {
- public:
-  torch::Tensor forward(Moving& at) const override {
-    return at.input_tangents.defined() ? at.input_tangents.flatten(1) : torch::Tensor();
-  }
-  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return delta_tangents.view(at.seen.inputs.sizes());
-  }
-};
+MapTangent::Map pooling(Pooling what, std::int64_t size) {
+  return [=](const torch::Tensor& inputs, const torch::Tensor& values) {
+    return kernels::pool_planes(what, size, inputs.sizes(), inputs, values);
+  };
+}
 
-class AveragePoolTangent final : public TangentRule {
- public:
-  explicit AveragePoolTangent(const AveragePool& layer) : size_(layer.size) {}
+torch::Tensor where_positive(const torch::Tensor& inputs, const torch::Tensor& values) {
+  return at::threshold_backward(values, inputs, 0);
+}
 
-  torch::Tensor forward(Moving& at) const override {
-    return at.input_tangents.defined() ? kernels::average_pool(at.input_tangents, size_) : torch::Tensor();
-  }
-  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return kernels::average_pool_adjoint(delta_tangents, size_, at.seen.inputs.size(2),
-                                         at.seen.inputs.size(3));
-  }
+torch::Tensor flattened(const torch::Tensor& /*inputs*/, const torch::Tensor& values) {
+  return values.flatten(1);
+}
 
- private:
-  std::int64_t size_;
-};
-
-class MaxPoolTangent final : public TangentRule {
- public:
-  explicit MaxPoolTangent(const MaxPool& layer) : size_(layer.size) {}
-
-  torch::Tensor forward(Moving& at) const override {
-    if (!at.input_tangents.defined()) return {};
-    return kernels::max_pool_tangent(at.seen.inputs, at.input_tangents, size_);
-  }
-  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    return kernels::max_pool_adjoint(at.seen.inputs, delta_tangents, size_);
-  }
-
- private:
-  std::int64_t size_;
-};
+torch::Tensor unflattened(const torch::Tensor& inputs, const torch::Tensor& values) {
+  return values.view(inputs.sizes());
+}
 
 class LinearTangent final : public TangentRule {
  public:
@@ -124,20 +104,27 @@ std::unique_ptr<TangentRule> make_tangent_rule(std::span<const Layer> layers, Mo
                                                const torch::Tensor& inputs) {
   using Made = std::unique_ptr<TangentRule>;
   return std::visit(
-      Overload{[&](const Conv2d& conv) -> Made {
-                 return make_conv2d_tangent_rule(conv, std::move(parameters), inputs);
-               },
-               [&](const Linear&) -> Made { return std::make_unique<LinearTangent>(std::move(parameters)); },
-               [&](const GroupNorm& norm) -> Made {
-                 return std::make_unique<GroupNormTangent>(
-                     kernels::MovingNorm{norm, tail_of(layers), parameters.at[0], parameters.at[1],
-                                         parameters.direction[0], parameters.direction[1]});
-               },
-               [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolTangent>(pool); },
-               [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolTangent>(pool); },
-               [](const Relu&) -> Made { return std::make_unique<ReluTangent>(); },
-               [](const Flatten&) -> Made { return std::make_unique<FlattenTangent>(); },
-               [](const auto&) -> Made { throw Bug("a layer without a tangent rule"); }},
+      Overload{
+          [&](const Conv2d& conv) -> Made {
+            return make_conv2d_tangent_rule(conv, std::move(parameters), inputs);
+          },
+          [&](const Linear&) -> Made { return std::make_unique<LinearTangent>(std::move(parameters)); },
+          [&](const GroupNorm& norm) -> Made {
+            return std::make_unique<GroupNormTangent>(
+                kernels::MovingNorm{norm, tail_of(layers), parameters.at[0], parameters.at[1],
+                                    parameters.direction[0], parameters.direction[1]});
+          },
+          [](const AveragePool& pool) -> Made {
+            return std::make_unique<MapTangent>(pooling(Pooling::kAverage, pool.size),
+                                                pooling(Pooling::kAverageAdjoint, pool.size));
+          },
+          [](const MaxPool& pool) -> Made {
+            return std::make_unique<MapTangent>(pooling(Pooling::kMaxTangent, pool.size),
+                                                pooling(Pooling::kMaxAdjoint, pool.size));
+          },
+          [](const Relu&) -> Made { return std::make_unique<MapTangent>(where_positive, where_positive); },
+          [](const Flatten&) -> Made { return std::make_unique<MapTangent>(flattened, unflattened); },
+          [](const auto&) -> Made { throw Bug("a layer without a tangent rule"); }},
       layers[0]);
 }
 

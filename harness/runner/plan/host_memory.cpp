@@ -4,7 +4,6 @@
 #include "harness/runner/plan/host_memory.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
@@ -38,17 +37,6 @@ std::string random_token() {
   return fmt::format("{:02x}", fmt::join(bits, ""));
 }
 
-bool write_at(int descriptor, std::size_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    offset += static_cast<std::size_t>(count);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 std::span<const std::byte> content_of(const torch::Tensor& tensor) {
   return {static_cast<const std::byte*>(tensor.data_ptr()), tensor.nbytes()};
 }
@@ -69,19 +57,6 @@ Bytes make_head(std::span<const std::byte> note, const std::vector<torch::Tensor
 constexpr std::array kParts = {&Dataset::train, &Dataset::test, &Dataset::validation};
 constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::fitted, &Dataset::taken};
 constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation, &Dataset::column_scales};
-
-template <typename Number>
-void put_numbers(Bytes& bytes, const std::vector<Number>& numbers) {
-  put_part(bytes, std::as_bytes(std::span(numbers)));
-}
-
-template <typename Number>
-std::vector<Number> take_numbers(Parts& parts) {
-  const std::span<const std::byte> bytes = parts.part();
-  std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  return numbers;
-}
 
 }  // namespace
 
@@ -117,12 +92,12 @@ std::optional<HostMemory> HostMemory::hold(std::span<const std::byte> note,
   for (const char letter : token) begin.push_back(static_cast<std::byte>(letter));
   put_part(begin, head);
   std::size_t end = begin.size();
-  if (!write_at(descriptor, 0, begin)) return std::nullopt;
+  if (write_all(descriptor, begin, 0) != 0) return std::nullopt;
   for (const torch::Tensor& tensor : tensors) {
     if (!tensor.defined()) continue;
     const torch::Tensor values = tensor.contiguous();
     end = aligned(end);
-    if (!write_at(descriptor, end, content_of(values))) return std::nullopt;
+    if (write_all(descriptor, content_of(values), end) != 0) return std::nullopt;
     end += values.nbytes();
   }
   if (::ftruncate(descriptor, static_cast<off_t>(end)) != 0 ||  // the last tensor may be empty
@@ -161,7 +136,7 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
   for (torch::Tensor& tensor : memory.tensors_) {
     if (head.number() == 0) continue;
     const auto type = static_cast<c10::ScalarType>(head.number());
-    const auto sizes = take_numbers<std::int64_t>(head);
+    const auto sizes = head.numbers<std::int64_t>();
     end = aligned(end);
     tensor = torch::from_blob(
         mapping->at(end), sizes, [mapping](void*) {}, type);
@@ -199,10 +174,10 @@ Dataset dataset_in(const HostMemory& memory) {
   dataset.classes = head.integer();
   dataset.users.resize(head.number());
   for (std::string& user : dataset.users) user = head.text();
-  for (const auto scale : kScales) dataset.*scale = take_numbers<double>(head);
+  for (const auto scale : kScales) dataset.*scale = head.numbers<double>();
   for (const auto part : kParts) {
     Examples& examples = dataset.*part;
-    examples.users = take_numbers<std::int64_t>(head);
+    examples.users = head.numbers<std::int64_t>();
     examples.inputs = *tensor++;
     examples.targets = *tensor++;
   }

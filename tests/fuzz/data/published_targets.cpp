@@ -1,13 +1,11 @@
 // The formats of published sets, each in a size of its own; as if no digest of the files were known.
 #include <array>
 #include <hdf5.h>
-#include <matio.h>
 
 #include "datasets/published/cifar.hpp"
 #include "datasets/published/emnist_h5.hpp"
 #include "datasets/published/idx.hpp"
 #include "datasets/published/leaf_json.hpp"
-#include "datasets/published/svhn.hpp"
 #include "tests/fuzz/data/data_targets.hpp"
 #include "tests/fuzz/driver/memory_file.hpp"
 #include "tests/scratch.hpp"
@@ -23,11 +21,6 @@ void read_images(std::string_view bytes) {
 void read_records(std::string_view bytes) {
   const MemoryFile file(bytes);
   read_cifar(file.path(), {.records = 2, .side = 2, .classes = {2}});
-}
-
-void read_matlab(std::string_view bytes) {
-  const MemoryFile file(bytes);
-  read_svhn(file.path(), {.images = 2, .side = 2});
 }
 
 void read_hdf5(std::string_view bytes) {
@@ -48,24 +41,6 @@ std::string cifar() {
   records[0] = 1;
   records[13] = 0;
   return records;
-}
-
-std::string matlab() {
-  const test::Scratch scratch;
-  const std::string path = (scratch / "train.mat").string();
-  std::array<std::size_t, 4> shape = {2, 2, 3, 2};
-  std::array<std::size_t, 2> length = {2, 1};
-  std::string pixels(24, 'x');
-  std::array<std::uint8_t, 2> labels = {10, 3};
-  mat_t* file = Mat_CreateVer(path.c_str(), nullptr, MAT_FT_MAT5);
-  matvar_t* x = Mat_VarCreate("X", MAT_C_UINT8, MAT_T_UINT8, 4, shape.data(), pixels.data(), 0);
-  matvar_t* y = Mat_VarCreate("y", MAT_C_UINT8, MAT_T_UINT8, 2, length.data(), labels.data(), 0);
-  Mat_VarWrite(file, x, MAT_COMPRESSION_ZLIB);
-  Mat_VarWrite(file, y, MAT_COMPRESSION_NONE);
-  Mat_VarFree(x);
-  Mat_VarFree(y);
-  Mat_Close(file);
-  return test::content_of(path);
 }
 
 void put(hid_t group, const char* name, hid_t type, const std::vector<hsize_t>& shape, const void* data) {
@@ -98,7 +73,6 @@ std::vector<Target> published_targets() {
   return {
       {.name = "idx", .read = read_images, .seeds = {idx()}},
       {.name = "cifar", .read = read_records, .seeds = {cifar()}},
-      {.name = "matlab", .read = read_matlab, .seeds = {matlab()}},
       {.name = "hdf5", .read = read_hdf5, .seeds = {hdf5()}},
       {.name = "leaf",
        .read = read_leaf,

@@ -153,18 +153,12 @@ TEST(Normal, IsThatOfTheCLibraryToThreeUnitsInTheLastPlace) {
 
 TEST(Normal, FillsSpansInOrder) {
   for (const std::size_t size : {1U, 5U, 1029U}) {
-    std::vector<double> doubles(size);
-    std::vector<float> floats(size);
-    Stream of_doubles = stream_number(9), of_floats = stream_number(9), stream = stream_number(9);
+    std::vector<double> values(size);
+    Stream filling = stream_number(9), stream = stream_number(9);
     // What is left of a pair is the first of the next span.
     for (int span = 0; span < 2; ++span) {
-      of_doubles.fill_normal(std::span<double>(doubles));
-      of_floats.fill_normal(std::span<float>(floats));
-      for (std::size_t i = 0; i < size; ++i) {
-        const double expected = stream.normal();
-        EXPECT_EQ(doubles[i], expected);
-        EXPECT_EQ(floats[i], static_cast<float>(expected));
-      }
+      filling.fill_normal(values);
+      for (const double value : values) EXPECT_EQ(value, stream.normal());
     }
   }
 }

@@ -95,7 +95,6 @@ TEST_P(Clipping, DropsGradientsThatAreNotFiniteAndKeepsTheOthers) {
     EXPECT_LE((result.sum.flat().to(torch::kFloat64) - expected).norm().item<double>(),
               1e-5 * expected.norm().item<double>());
     EXPECT_GE(result.clipped, dropped);
-    EXPECT_EQ(result.examples, count);
   }
 }
 
@@ -157,7 +156,6 @@ TEST_P(Clipping, OfNothingIsZero) {
         return Batch{};
       });
   EXPECT_EQ(norm(result.sum), 0);
-  EXPECT_EQ(result.examples, 0);
   EXPECT_EQ(result.clipped, 0);
 }
 

@@ -83,7 +83,7 @@ void compare_tails(const SameBitsShape& shape, torch::ScalarType type, bool spec
       const std::string what = fmt::format("{}x{} type {} special {} relu {} pool {}", shape.height,
                                            shape.width, torch::toString(type), special, relu, pool);
       torch::Tensor outputs = relu ? rectified : plain.outputs;
-      if (pool != 0) outputs = average_pool(outputs, pool);
+      if (pool != 0) outputs = pool_planes(Pooling::kAverage, pool, sizes, {}, outputs);
       const Tail tail{.relu = relu, .pool = pool};
       const Normalised fused = group_norm(inputs, layer, weight, bias, tail);
       expect_same_bits(fused.outputs, outputs, what);
@@ -93,7 +93,7 @@ void compare_tails(const SameBitsShape& shape, torch::ScalarType type, bool spec
       const torch::Tensor deltas = random_numbers(stream, outputs.sizes().vec(), type);
       if (special) add_specials(deltas);
       torch::Tensor before = deltas;
-      if (pool != 0) before = average_pool_adjoint(before, pool, shape.height, shape.width);
+      if (pool != 0) before = pool_planes(Pooling::kAverageAdjoint, pool, sizes, {}, before);
       if (relu) before = at::threshold_backward(before, rectified, 0);
       const NormGradient expected = group_norm_backward(before, inputs, plain, layer, weight, bias);
       const NormGradient actual = group_norm_backward(deltas, inputs, fused, layer, weight, bias, tail);
@@ -175,7 +175,8 @@ TEST(SameBits, PoolingAddsInTheStatedOrder) {
         const torch::Tensor expected = type == torch::kFloat32
                                            ? pool_by_definition<float>(inputs[0][0], size)
                                            : pool_by_definition<double>(inputs[0][0], size);
-        expect_same_bits(average_pool(inputs, size)[0][0], expected, fmt::format("{}", size));
+        expect_same_bits(pool_planes(Pooling::kAverage, size, inputs.sizes(), {}, inputs)[0][0], expected,
+                         fmt::format("{}", size));
       }
     }
   }
@@ -191,18 +192,19 @@ TEST(SameBits, MaxPoolingIsThatOfLibTorchAndGivesTheFirstOfEquals) {
         const std::string what = fmt::format("{} of {}x{}", size, height, width);
         const torch::Tensor inputs = random_numbers(stream, {2, 3, height, width}, type).mul(2).round();
         const auto [outputs, largest] = at::max_pool2d_with_indices(inputs, size);
-        expect_same_bits(max_pool(inputs, size), outputs, what);
+        expect_same_bits(pool_planes(Pooling::kMax, size, inputs.sizes(), inputs, {}), outputs, what);
         const torch::Tensor deltas = random_numbers(stream, outputs.sizes().vec(), type);
-        expect_same_bits(max_pool_adjoint(inputs, deltas, size),
+        expect_same_bits(pool_planes(Pooling::kMaxAdjoint, size, inputs.sizes(), inputs, deltas),
                          at::max_pool2d_with_indices_backward(deltas, inputs, size, size, 0, 1,
                                                               /*ceil_mode=*/false, largest),
                          what);
         const torch::Tensor tangents = random_numbers(stream, inputs.sizes().vec(), type);
-        expect_same_bits(max_pool_tangent(inputs, tangents, size),
+        expect_same_bits(pool_planes(Pooling::kMaxTangent, size, inputs.sizes(), inputs, tangents),
                          tangents.flatten(2).gather(2, largest.flatten(2)).view(outputs.sizes()), what);
         const torch::Tensor special = random_numbers(stream, inputs.sizes().vec(), type);
         add_specials(special);
-        expect_same_bits(max_pool(special, size), at::max_pool2d(special, size), what);
+        expect_same_bits(pool_planes(Pooling::kMax, size, inputs.sizes(), special, {}),
+                         at::max_pool2d(special, size), what);
       }
     }
   }

@@ -152,7 +152,7 @@ TEST_F(StateFileTest, ReadsBackWhatWasWritten) {
     written.emplace_back(file.write(bytes), bytes);
   }
   for (const auto& [extent, bytes] : written) EXPECT_EQ(file.read(extent), bytes);
-  EXPECT_EQ(file.size(), 0U + 1 + 7 + 8 + 9 + 4096 + 100'000);
+  EXPECT_EQ(std::filesystem::file_size(path), 0U + 1 + 7 + 8 + 9 + 4096 + 100'000);
 }
 
 TEST_F(StateFileTest, FillsGapsBeforeItGrows) {
@@ -165,7 +165,7 @@ TEST_F(StateFileTest, FillsGapsBeforeItGrows) {
   file.release(pieces[2]);                                      // and now they are one
   EXPECT_EQ(file.write(random_bytes(stream, 25)).offset, 10U);
   EXPECT_EQ(file.write(random_bytes(stream, 5)).offset, 35U);
-  EXPECT_EQ(file.size(), 61U);
+  EXPECT_EQ(std::filesystem::file_size(path), 61U);
 }
 
 TEST_F(StateFileTest, ShrinksWhenItsLastPiecesGo) {
@@ -173,9 +173,8 @@ TEST_F(StateFileTest, ShrinksWhenItsLastPiecesGo) {
   std::vector<Extent> pieces;
   for (int i = 0; i < 4; ++i) pieces.push_back(file.write(random_bytes(stream, 10)));
   file.release(pieces[2]);
-  EXPECT_EQ(file.size(), 40U);
   file.release(pieces[3]);
-  EXPECT_EQ(file.size(), 20U);
+  EXPECT_EQ(file.write(random_bytes(stream, 100)).offset, 20U);
 }
 
 // Whatever is written and given back in between, all pieces that count read as they were written, and none
@@ -196,7 +195,6 @@ TEST_F(StateFileTest, KeepsEveryPieceWhateverComesAndGoes) {
     std::uint64_t sum = 0;
     for (const auto& [extent, bytes] : live) sum += extent.size;
     most = std::max(most, sum);
-    ASSERT_GE(file.size(), sum);
     if (step % 50 != 0) continue;
     for (const auto& [extent, bytes] : live) ASSERT_EQ(file.read(extent), bytes);
     // Opened anew from the extents alone, it is the same file.
@@ -205,7 +203,7 @@ TEST_F(StateFileTest, KeepsEveryPieceWhateverComesAndGoes) {
     file = StateFile::open(path, kept);
     for (const auto& [extent, bytes] : live) ASSERT_EQ(file.read(extent), bytes);
   }
-  EXPECT_LE(file.size(), 3 * most);
+  EXPECT_LE(std::filesystem::file_size(path), 3 * most);
 }
 
 TEST_F(StateFileTest, EveryFlippedBitIsNoticed) {

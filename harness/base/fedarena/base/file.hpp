@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +22,18 @@ namespace fedarena {
 /// Makes the folder, and those above it, where they are not there yet; an empty path is the current one.
 /// Throws Error.
 FEDARENA_API void make_folders(const std::filesystem::path& folder);
+
+/// Writes all of `bytes` from `offset` on, else where the descriptor stands; returns 0 or the errno.
+FEDARENA_API int write_all(int descriptor, std::span<const std::byte> bytes,
+                           std::optional<std::uint64_t> offset = std::nullopt);
+/// Reads what comes at once, at `offset` or where the descriptor stands: how many bytes, 0 at the end, below
+/// 0 where errno says why not. Signals interrupt neither.
+FEDARENA_API std::ptrdiff_t read_some(int descriptor, std::span<std::byte> bytes,
+                                      std::optional<std::uint64_t> offset = std::nullopt);
+
+/// Brings names in a folder to disk, such as a new one of a file. Some file systems cannot do that; then
+/// there is nothing to be done.
+FEDARENA_API void sync_folder(const std::filesystem::path& folder);
 
 /// A regular file that is open for reading. Nothing else is opened, because a pipe would wait for ever and a
 /// device has no end: every reader of the program begins here. Links are followed.

@@ -66,7 +66,6 @@ class FEDARENA_API Stream {
   /// `count` distinct values of 0 .. size-1, ascending; every subset is equally likely. Needs count <= size.
   std::vector<std::int64_t> sample_without_replacement(std::int64_t size, std::int64_t count);
   /// Fills with independent standard normals.
-  void fill_normal(std::span<float> values);
   void fill_normal(std::span<double> values);
 
   /// Where words of a stream begin: philox4x64's key and counter, and the first word of that block.

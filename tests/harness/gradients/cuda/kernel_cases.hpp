@@ -28,7 +28,8 @@ using Numbers = std::vector<T>;
 template <typename T>
 Numbers<T> random_numbers(std::uint64_t seed, std::int64_t count) {
   Numbers<T> numbers(static_cast<std::size_t>(count));
-  Stream({.seed = seed}).fill_normal(numbers);
+  Stream stream({.seed = seed});
+  for (T& number : numbers) number = static_cast<T>(stream.normal());
   return numbers;
 }
 
