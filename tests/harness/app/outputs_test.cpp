@@ -137,18 +137,8 @@ TEST_F(Export, RefusesWithOneMessage) {
 
 // Runs of two seeds that reach these accuracies.
 void record_curves(const Scratch& scratch, const std::string& label, double first, double second) {
-  std::int64_t seed = 0;
-  for (const double accuracy : {first, second}) {
-    results::Summary summary = results::finished(label, ++seed, accuracy);
-    summary.rounds = summary.rounds_done = 2;
-    RunDirectory run = RunDirectory::create(scratch / "runs" / fmt::format("{}-seed-{}", label, seed),
-                                            "[experiment]\n", "{}\n", summary);
-    for (const double reached : {accuracy / 2, accuracy}) {
-      results::RoundRecord round = results::round_record(run.rounds_recorded() + 1);
-      round.test_accuracy = reached;
-      run.append(round);
-    }
-  }
+  write_run(scratch / "runs" / (label + "-seed-1"), label, 1, first, {}, 2);
+  write_run(scratch / "runs" / (label + "-seed-2"), label, 2, second, {}, 2);
 }
 
 using Plot = ScratchTest;
@@ -159,8 +149,10 @@ TEST_F(Plot, DrawsCurvesAndSaysWhereTheyEnd) {
   EXPECT_EQ(succeed("plot runs -o a.svg --x bytes").out,
             "a.svg: accuracy (%) over bytes sent, up and down (MiB)\n"
             "curve     rounds  seeds  last accuracy  at bytes\n"
-            "fedavg    1 to 2      2   55.00 ± 7.07  0.234375\n"
-            "scaffold  1 to 2      2   75.00 ± 0.00  0.234375\n");
+            "fedavg    1 to 2      2   55.00 ± 7.07   0.23819\n"
+            "scaffold  1 to 2      2   75.00 ± 0.00   0.23819\n"
+            "note: partition of digits: iid(clients=10,seed=...): seed 1 index hash 000000000000abc1, seed 2 "
+            "index hash 000000000000abc2\n");
   EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">scaffold</text>"));
 }
 

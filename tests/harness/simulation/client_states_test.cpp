@@ -1,6 +1,5 @@
 #include "harness/simulation/client_states.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -5,8 +5,6 @@
 
 #include "fedarena/accounting/audit_bound.hpp"
 
-#include "results/record/json_fields.hpp"
-#include "tests/matchers.hpp"
 #include "tests/results/record/record_samples.hpp"
 
 namespace fedarena::results {

@@ -72,10 +72,10 @@ class CountedRun : public WithFolder {
  protected:
   CountedRun() {
     run_.change_rounds([](RoundRecord& round) { round.cost = Cost{700, 5000, false}; });
-    Summary summary = run_.open().summary();
-    summary.examples = 4 * 640;
-    summary.cost = Cost{4 * 700, 4 * 5000, false};
-    run_.open().write_summary(summary);
+    run_.change_summary([](Summary& summary) {
+      summary.examples = 4 * 640;
+      summary.cost = Cost{4 * 700, 4 * 5000, false};
+    });
   }
 
   const RecordedRun run_{folder_ / "run", {.policy = "none"}};

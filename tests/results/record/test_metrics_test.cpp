@@ -123,12 +123,11 @@ class TestedRun : public WithFolder {
   TestedRun() {
     const ClientMetrics metrics = client_metrics(kScores.clients);
     run_.test_clients([&](RoundRecord& round) { round.per_client = metrics; });
-    const RunDirectory directory = run_.open();
-    Summary summary = directory.summary();
-    summary.per_client = metrics;
-    summary.best_round = best_over_rounds(std::vector{EvaluatedRound{1, metrics}});
-    directory.write_summary(summary);
-    directory.write_client_scores(kScores);
+    run_.change_summary([&](Summary& summary) {
+      summary.per_client = metrics;
+      summary.best_round = best_over_rounds(std::vector{EvaluatedRound{1, metrics}});
+    });
+    run_.open().write_client_scores(kScores);
   }
 
   const RecordedRun run_{folder_ / "run", {.policy = "none"}};
@@ -149,11 +148,8 @@ TEST_F(ClientScoresTest, GiveTheErrorsOfTheirRound) {
   const ClientErrors errors = client_errors(with_errors(2.5).clients);
   run.test_clients([&](RoundRecord& round) { round.client_errors = errors; });
   EXPECT_THAT(run.differences(), Contains(HasSubstr("clients_tested is absent; recomputed: errors")));
-  const RunDirectory directory = run.open();
-  Summary summary = directory.summary();
-  summary.client_errors = errors;
-  directory.write_summary(summary);
-  directory.write_client_scores(with_errors(2.5));
+  run.change_summary([&](Summary& summary) { summary.client_errors = errors; });
+  run.open().write_client_scores(with_errors(2.5));
   EXPECT_THAT(run.differences(), IsEmpty());
   run.edit(kSummaryFile, "\"client_rmse_worst\": 2.5", "\"client_rmse_worst\": 2.25");
   EXPECT_THAT(run.differences(), ElementsAre("summary.json: client_rmse_worst is 2.25; recomputed: 2.5"));
@@ -161,7 +157,7 @@ TEST_F(ClientScoresTest, GiveTheErrorsOfTheirRound) {
   run.edit(kClientsFile, "\"rmse\":1.5", "\"rmse\":0.5");
   EXPECT_THAT(run.differences(),
               Contains(HasSubstr("rounds.jsonl: round 4 client_rmse_mean is 2; recomputed: 1.5")));
-  directory.write_client_scores(kScores);
+  run.open().write_client_scores(kScores);
   EXPECT_THAT(run.differences(), ElementsAre("clients.json: clients is accuracies; recomputed: errors"));
 }
 
