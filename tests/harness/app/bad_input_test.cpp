@@ -201,16 +201,5 @@ TEST_F(BadRunFolder, IsRefusedWithARemedyAndLeftAsItWas) {
   expect_golden("bad_run_folders.txt", text);
 }
 
-TEST_F(BadRunFolder, IsNamedByTableAndListWhileGoodRunsAreShown) {
-  scratch.write("out/fedavg-seed-2/summary.json", "{\"schema\": 1, \"experiment\": ");
-  const Outcome table = succeed("table out");
-  EXPECT_THAT(table.out, HasSubstr("| fedavg "));
-  EXPECT_THAT(table.out, HasSubstr("out/fedavg-seed-2"));
-  EXPECT_THAT(table.out, HasSubstr("summary.json"));
-  const Outcome list = succeed("list out");
-  EXPECT_THAT(list.out, HasSubstr("finished"));
-  EXPECT_THAT(list.out, ContainsRegex("out/fedavg-seed-2 +broken: summary.json"));
-}
-
 }  // namespace
 }  // namespace fedarena::test
