@@ -207,32 +207,6 @@ TEST(Bytes, AreThoseOfThePapers) {
   }
 }
 
-TEST(Ledger, HoldsOneGradientAStep) {
-  const Task task = image_task("logistic", {});  // shards of 300, 7, 40 and 81
-  const auto gradients = [&](const std::string& algorithm, const Settings& settings) {
-    TestRun run(task, algorithm, settings, {.rounds = 3});
-    std::vector<std::int64_t> counts;
-    for (const auto& [client, record] : run.finish()->ledger().clients()) {
-      EXPECT_EQ(record.segments.size(), 1U);
-      EXPECT_EQ(record.segments[0].participations, 3);
-      EXPECT_EQ(record.segments[0].accesses.size(), 1U);
-      EXPECT_EQ(record.segments[0].accesses[0].event, Event(ExactAccess{"gradient"}));
-      counts.push_back(record.segments[0].accesses[0].count);
-    }
-    return counts;
-  };
-  using Counts = std::vector<std::int64_t>;
-  for (const std::string algorithm : {"fedavg", "fedprox"}) {
-    EXPECT_EQ(gradients(algorithm, {{"local_steps", 7}, {"batch_size", 16}}), (Counts{7, 7, 7, 7}));
-    EXPECT_EQ(gradients(algorithm, {{"local_epochs", 2}, {"batch_size", 40}}), (Counts{16, 2, 2, 6}));
-    EXPECT_EQ(gradients(algorithm, {{"local_epochs", 4}, {"batch_size", 0}}), (Counts{4, 4, 4, 4}));
-  }
-  EXPECT_EQ(gradients("fedsgd", {{"batch_size", 16}}), (Counts{1, 1, 1, 1}));
-  EXPECT_EQ(gradients("scaffold", {{"local_epochs", 2}, {"batch_size", 40}}), (Counts{16, 2, 2, 6}));
-  EXPECT_EQ(gradients("scaffold", {{"option", "I"}, {"local_epochs", 2}, {"batch_size", 40}}),
-            (Counts{17, 3, 3, 7}));
-}
-
 TEST(Rounds, CountTheExamplesWhoseGradientsWereTaken) {
   const Task task = image_task("logistic", {});
   EXPECT_EQ(TestRun(task, "fedavg", {{"local_epochs", 2}, {"batch_size", 40}}, {})->next_round().examples,

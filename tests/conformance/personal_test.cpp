@@ -12,6 +12,7 @@
 #include "harness/simulation/checkpoint.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "tests/conformance/quadratics.hpp"
+#include "tests/conformance/same_runs.hpp"
 
 namespace fedarena {
 namespace {
@@ -382,11 +383,15 @@ std::vector<std::string> personal_algorithms() {
 
 class PersonalAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<TestRun> run(bool test_clients, int workers = 1) const {
+  std::unique_ptr<TestRun> run(bool test_clients, int workers = 1,
+                               const PrivacyPolicy& policy = NoPolicy{}) const {
     const Settings settings = declared_by(GetParam(), {{"batch_size", 16}, {"rate", 0.1}});
-    return std::make_unique<TestRun>(
-        task_, GetParam(), settings,
-        TestRunOptions{.rounds = 3, .cohort_size = 2, .workers = workers, .test_clients = test_clients});
+    return std::make_unique<TestRun>(task_, GetParam(), settings,
+                                     TestRunOptions{.rounds = 3,
+                                                    .cohort_size = 2,
+                                                    .workers = workers,
+                                                    .policy = policy,
+                                                    .test_clients = test_clients});
   }
 
  private:
@@ -406,6 +411,11 @@ TEST_P(PersonalAlgorithm, TestsClientsAlikeForAnyNumberOfWorkers) {
   while (!(*one)->finished())
     EXPECT_EQ((*one)->next_round().client_scores, (*several)->next_round().client_scores);
   EXPECT_EQ((*one)->save(), (*several)->save());
+}
+
+TEST_P(PersonalAlgorithm, ContinuesFromEveryRoundToTheSameScores) {
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(NoPolicy{}), PrivacyPolicy(RecordPolicy())})
+    expect_continuation([&] { return run(true, 1, policy); });
 }
 
 TEST_P(PersonalAlgorithm, TrainsAlikeWhetherClientsAreTestedOrNot) {

@@ -35,6 +35,7 @@ void expect_same_bits_on_ranks(
     EXPECT_EQ(same.uplink_bytes, expected.uplink_bytes);
     EXPECT_EQ(same.test_loss, expected.test_loss);
     EXPECT_EQ(same.client_scores, expected.client_scores);
+    EXPECT_EQ(same.observed, expected.observed);
   }
   EXPECT_EQ((*shared)->save(), (*alone)->save());
   crew.end();
@@ -68,8 +69,9 @@ Task in_double(Task task) {
 void expect_continuation(const std::function<std::unique_ptr<TestRun>()>& run) {
   const auto unbroken = run();
   std::vector<Bytes> saved{(*unbroken)->save()};
+  results::RoundRecord last;
   while (!(*unbroken)->finished()) {
-    (*unbroken)->next_round();
+    last = (*unbroken)->next_round();
     saved.push_back((*unbroken)->save());
   }
   for (std::size_t done = 0; done < saved.size(); ++done) {
@@ -77,7 +79,10 @@ void expect_continuation(const std::function<std::unique_ptr<TestRun>()>& run) {
     (*resumed)->restore(saved[done]);
     EXPECT_EQ((*resumed)->rounds_done(), static_cast<std::int64_t>(done));
     EXPECT_EQ((*resumed)->save(), saved[done]);
-    EXPECT_EQ(resumed->finish()->save(), saved.back()) << "from round " << done;
+    results::RoundRecord record = last;
+    while (!(*resumed)->finished()) record = (*resumed)->next_round();
+    EXPECT_EQ(record.client_scores, last.client_scores) << "from round " << done;
+    EXPECT_EQ((*resumed)->save(), saved.back()) << "from round " << done;
     EXPECT_TRUE(same_bits((*resumed)->params(), (*unbroken)->params())) << "from round " << done;
   }
 }

@@ -134,6 +134,13 @@ class RecordedRun {
       directory.append(round);
     }
   }
+  /// The same of its summary.
+  void change_summary(const std::function<void(Summary&)>& change) const {
+    const RunDirectory directory = open();
+    Summary summary = directory.summary();
+    change(summary);
+    directory.write_summary(summary);
+  }
   /// Has its clients tested after each round, as `test` writes it.
   void test_clients(const std::function<void(RoundRecord&)>& test) const {
     edit(kExperimentFile, "every = 1\n", "every = 1\nper_client = true\n");

@@ -111,23 +111,5 @@ TEST_F(AuditedExperiments, GiveNothingAwayBeforeTheirEnd) {
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
 }
 
-TEST_F(AuditedExperiments, ThatDoNotFitAreRefusedBeforeAnythingRuns) {
-  const auto message = [&](const std::string& audit, const std::string& policy = "record") {
-    scratch.write("bad.toml", audited(audit, policy).toml());
-    return refused("run bad.toml --out bad");
-  };
-  EXPECT_THAT(message("kind = \"gradient\"\ncanaries = 8000\n"),
-              HasSubstr("8000 canaries, and 7850 coordinates of the model"));
-  EXPECT_THAT(message("kind = \"mislabelled\"\ncanaries = 12001\n"),
-              HasSubstr("12001 canaries, and 12000 examples of clients"));
-  EXPECT_THAT(message("kind = \"gradient\"\n", "client"),
-              HasSubstr("\"fedavg\" runs under the policy \"client\""));
-  EXPECT_THAT(message("kind = \"gradient\"\n", "record\"\nsampling = \"without-replacement"),
-              HasSubstr("a sample of a fixed size has no room for it"));
-  EXPECT_THAT(message("kind = \"gradient\"\nnoise = \"off\"\n", "record\"\nbudget = 3.0\nassume = \"nothing"),
-              HasSubstr("noise is off and there is a budget"));
-  EXPECT_FALSE(fs::exists(scratch / "bad"));
-}
-
 }  // namespace
 }  // namespace fedarena::test

@@ -19,12 +19,6 @@ namespace {
 using results::Raster;
 
 const std::string kImages = "train-images-idx3-ubyte";
-constexpr std::uintmax_t kImagesSize = 47'040'016;
-
-// A sparse file of that size which begins with `head`.
-void write_long(const Scratch& scratch, const fs::path& name, const std::string& head, std::uintmax_t size) {
-  fs::resize_file(scratch.write(name, head), size);
-}
 
 using DataCommand = ScratchTest;
 
@@ -69,35 +63,18 @@ TEST_F(DataCommand, MistakesAreRefusedWithARemedy) {
 }
 
 TEST_F(DataCommand, VerifySaysWhatIsWrongWithAFile) {
-  const auto verify = [&](const std::string& name) {
-    const Outcome outcome = failed("data verify " + name + " --from .");
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("the files of " + name + " are not as they should be"),
-                                   HasSubstr("`fedarena data fetch " + name + "`")));
-    return outcome.out;
-  };
   for (const char* name : {"train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
     scratch.write(fs::path("mnist") / name, "short");
-  const std::string place = "mnist: wrong: ./mnist/" + kImages + ": ";
   const std::string header{"\0\0\x08\x03\0\0\xEA\x60\0\0\0\x1C\0\0\0\x1C", 16};
-
-  std::string wrong_header = header;
-  wrong_header[0] = '\x7F';
-
-  write_long(scratch, "mnist/" + kImages, header, kImagesSize - 1);
-  std::string out = verify("mnist");
-  EXPECT_THAT(out, HasSubstr(place + "the content ends after 47040015 bytes"));
-  EXPECT_THAT(out, HasSubstr("mnist: wrong: ./mnist/t10k-labels-idx1-ubyte: the content ends after 5 bytes"))
+  fs::resize_file(scratch.write("mnist/" + kImages, header), 47'040'016);  // sparse
+  const Outcome outcome = failed("data verify mnist --from .");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("the files of mnist are not as they should be"),
+                                 HasSubstr("`fedarena data fetch mnist`")));
+  EXPECT_THAT(outcome.out, HasSubstr("mnist: wrong: ./mnist/" + kImages +
+                                     ": this is not the published file: the SHA-256"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("mnist: wrong: ./mnist/t10k-labels-idx1-ubyte: the content ends after 5 bytes"))
       << "one bad file hides no other";
-  write_long(scratch, "mnist/" + kImages, header, kImagesSize + 1);
-  EXPECT_THAT(verify("mnist"), HasSubstr(place + "the content is longer than 47040016 bytes"));
-  write_long(scratch, "mnist/" + kImages, wrong_header, kImagesSize);
-  EXPECT_THAT(verify("mnist"), AllOf(HasSubstr(place), HasSubstr("0x7f000803")));
-  write_long(scratch, "mnist/" + kImages, header, kImagesSize);
-  EXPECT_THAT(verify("mnist"), HasSubstr(place + "this is not the published file: the SHA-256"));
-  scratch.write("cifar100/test.bin", "");
-  write_long(scratch, "cifar100/train.bin", "\xC8", 50'000 * 3'074);
-  EXPECT_THAT(verify("cifar100"),
-              AllOf(HasSubstr("cifar100: wrong: ./cifar100/train.bin: "), HasSubstr("200")));
 }
 
 TEST_F(DataCommand, VerifyTellsAllThatIsThere) {

@@ -104,15 +104,6 @@ TEST_F(FailedCells, AreNamedByTheirLabel) {
   EXPECT_EQ(state_of("out/fedprox-seed-1"), results::kFinished);
 }
 
-// What an algorithm itself finds wrong with its settings is a mistake of the file, found before hours of
-// others.
-TEST_F(FailedCells, AreNoneWhereTheFileIsRefused) {
-  SmallExperiment{.algorithms = {"fedavg", "fedadam"}, .more = "beta1 = 1.0\n"}.write_to(scratch);
-  EXPECT_THAT(refused("run small.toml --out out"),
-              HasSubstr("\nfedarena: beta1 = 1 never looks at an update (algorithm \"fedadam\" of plugin "));
-  EXPECT_FALSE(fs::exists(scratch / "out")) << "a run directory was left";
-}
-
 // The stacks of all jobs take more address space than there is, those that the program itself starts do not.
 TEST_F(FailedCells, AreNoneWhereThreadsAreTooFew) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

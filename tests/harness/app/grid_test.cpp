@@ -272,18 +272,26 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
             "count_noise 0.2 is too little for the noise multiplier 1"},
            {"--set privacy.policy=local --set privacy.mechanism=laplace-relative --set privacy.budget=8",
             "budget is 8.0 with the mechanism \"laplace-relative\"; allowed: 0"},
-           {record + "--set privacy.budget=9 --set evaluation.per_client=true",
-            "an exact access for which no budget pays"},
            {record + "--set audit.kind=gradient --set audit.canaries=8000",
             "8000 canaries, and 7850 coordinates"},
+           {record + "--set audit.kind=mislabelled --set audit.canaries=12001",
+            "12001 canaries, and 12000 examples of clients"},
+           {record + "--set audit.kind=gradient --set privacy.sampling=without-replacement",
+            "a sample of a fixed size has no room for it"},
+           {record + "--set audit.kind=gradient --set audit.noise=off --set privacy.budget=3",
+            "noise is off and there is a budget"},
            {record + "--set privacy.clip_norm=1e39",
             "clip_norm is 1e+39 (for fedavg); allowed: numbers up to"},
            {"--set training.rate=1e39", "rate is 1e+39 (for fedavg); allowed: numbers up to 3.4e+38"},
-           {"--set algorithms.fedavg.name=fedadam --set training.beta1=1.0", "never looks at an update"}}) {
+           {"--set algorithms.fedavg.name=fedadam --set training.beta1=1.0", "never looks at an update"},
+           // Noticed last, once the run has a directory.
+           {record + "--set privacy.budget=9 --set evaluation.per_client=true",
+            "an exact access for which no budget pays"}}) {
+    EXPECT_FALSE(fs::exists(scratch / "other")) << "a run directory was left before " << settings;
     for (const char* command : {"run small.toml --out other ", "run small.toml --out dry --dry-run "})
       EXPECT_THAT(refused(command + settings), HasSubstr(message)) << command;
-    fs::remove_all(scratch / "other");
   }
+  fs::remove_all(scratch / "other");
   // An algorithm that plans its accesses.
   SmallExperiment{.training = "images_per_class = 1\nbatch_size = 16\nrate = 0.05",
                   .algorithms = {"fedlap-dp"},

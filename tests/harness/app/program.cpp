@@ -135,7 +135,7 @@ Program::Program(const Scratch& scratch, const CommandLine& command, const Start
                                                        : start.program};
   words.insert(words.end(), command.words().begin(), command.words().end());
   std::vector<std::string> variables = environment_of(scratch, start);
-  Ends out = open_pipe();
+  Ends out = start.out_terminal ? open_terminal(start.columns) : open_pipe();
   if (!start.out.empty()) {
     close(std::exchange(out.theirs, checked(open(start.out.c_str(), O_WRONLY | O_CLOEXEC), "open")));
   }

@@ -46,6 +46,7 @@ struct Outcome {
 struct Start {
   std::map<std::string, std::string> environment = {};  ///< added to a small fixed one
   bool terminal = false;                                ///< stderr is a pseudo-terminal
+  bool out_terminal = false;                            ///< stdout is one
   unsigned short columns = 80;                          ///< of the terminal; 0: it does not know
   std::string out = {};                                 ///< a file that takes stdout instead of the outcome
   std::string program = {};                             ///< instead of the one that was built
@@ -66,7 +67,8 @@ class Program {
   pid_t pid() const { return child_; }
   /// Waits for the end; a program that takes two minutes is killed, which the outcome's signal tells.
   Outcome finish();
-  /// What it wrote to stderr so far.
+  /// What it wrote so far.
+  const std::string& out() const { return outcome_.out; }
   const std::string& err() const { return outcome_.err; }
 
  private:

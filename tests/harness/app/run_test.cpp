@@ -81,26 +81,6 @@ TEST_F(RunCommand, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
   EXPECT_THAT(csv.err, MatchesRegex("note: .*glyphs is synthetic.*\n"));
 }
 
-// The wire format: 8 bytes of header; an entry is its name (length, letters), a byte of kind, and for
-// parameters a byte of type, their number and a fingerprint (8 bytes each) and the floats, for an integer 8
-// bytes.
-TEST_F(RunCommand, CountsTheBytesOfTheWireFormat) {
-  constexpr std::int64_t kHeader = 8;
-  constexpr std::int64_t kParams = 1 + 1 + 8 + 8 + 4 * (28 * 28 * 10 + 10);
-  constexpr std::int64_t kDownlink = kHeader + (1 + 5) + kParams;                    // "model"
-  constexpr std::int64_t kUplink = kHeader + (1 + 6) + kParams + (1 + 8) + (1 + 8);  // "update", "examples"
-  run_small(scratch, {.rounds = 2, .cohort = "size = 3"});
-  for (const results::RoundRecord& round : rounds_of(scratch / "out/fedavg-seed-1")) {
-    EXPECT_EQ(round.clients, 3);
-    EXPECT_EQ(round.examples, 3 * 4 * 16);
-    EXPECT_EQ(round.uplink_bytes, 3 * kUplink);
-    EXPECT_EQ(round.downlink_bytes, 3 * kDownlink);
-  }
-  const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
-  EXPECT_EQ(summary.uplink_bytes, 2 * 3 * kUplink);
-  EXPECT_EQ(summary.downlink_bytes_per_client_round, static_cast<double>(kDownlink));
-}
-
 TEST_F(RunCommand, GivesEveryAlgorithmTheSamePartitionAndStart) {
   // With no pull towards the global model FedProx is FedAvg, so that everything else must be equal.
   run_small(scratch, {.cohort = "size = 2", .algorithms = {"fedavg", "fedprox"}, .more = "mu = 0.0\n"});

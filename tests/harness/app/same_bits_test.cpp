@@ -1,4 +1,4 @@
-// The same experiment gives the same bits: with any number of workers, and replayed from a bundle.
+// The same experiment gives the same bits when it is replayed from a bundle.
 #include <string>
 
 #include "results/record/run_directory.hpp"
@@ -8,46 +8,6 @@
 
 namespace fedarena::test {
 namespace {
-
-struct WorkersCase {
-  std::string name;
-  SmallExperiment experiment;
-};
-
-class Workers : public testing::TestWithParam<WorkersCase> {};
-
-TEST_P(Workers, GiveTheSameBits) {
-  const Scratch scratch;
-  SmallExperiment experiment = GetParam().experiment;
-  experiment.algorithms = {"fedavg", "fedprox", "scaffold"};
-  experiment.write_to(scratch);
-  for (const std::string workers : {"1", "2", "7"}) {
-    succeed(scratch, "run small.toml --out workers-" + workers + " --workers " + workers);
-  }
-  for (const char* several : {"workers-2", "workers-7"})
-    expect_same_runs(scratch / "workers-1", scratch / several);
-}
-
-// Batches of 40 make several micro-batches, the last one smaller.
-const std::string kMomentum = "local_steps = 3\nbatch_size = 40\nrate = 0.05\nmomentum = 0.5";
-const std::string kConvNet = "name = \"convnet\"\nwidth = 4";
-const std::string kUnequal = "kind = \"dirichlet\"\nclients = 6\nalpha = 0.5";
-
-INSTANTIATE_TEST_SUITE_P(
-    EveryAlgorithm, Workers,
-    testing::Values(WorkersCase{"LogisticFullCohort", {.training = kMomentum}},
-                    WorkersCase{"LogisticPartialCohort",
-                                {.partition = kUnequal, .cohort = "size = 3", .training = kMomentum}},
-                    WorkersCase{"ConvNetFullCohort",
-                                {.rounds = 2, .model = kConvNet, .evaluate_every = 2, .training = kMomentum}},
-                    WorkersCase{"ConvNetPartialCohort",
-                                {.rounds = 2,
-                                 .partition = kUnequal,
-                                 .model = kConvNet,
-                                 .cohort = "fraction = 0.5",
-                                 .evaluate_every = 2,
-                                 .training = kMomentum}}),
-    [](const auto& info) { return info.param.name; });
 
 class Replay : public ScratchTest {
  protected:

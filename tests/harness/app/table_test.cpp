@@ -126,10 +126,7 @@ TEST_F(Table, RefusesReferencesAndMatricesThatCannotBe) {
       refusals(
           scratch,
           {"table out --references reference.toml", "table out --references broken.toml",
-           "table out --references out", references("nan.toml", "{ label = \"fedavg\", mean = nan }"),
-           references("text.toml", "{ label = \"fedavg\", mean = \"71\" }"),
-           references("key.toml", "{ lable = \"fedavg\", mean = 71 }"),
-           references("none.toml", "{ label = \"fedagv\", mean = 71 }"),
+           "table out --references out", references("none.toml", "{ label = \"fedagv\", mean = 71 }"),
            references("several.toml", "{ dataset = \"glyphs\", mean = 71 }"),
            references("twice.toml", "{ label = \"fedavg\", mean = 71 }, { label = \"fedavg\", mean = 72 }"),
            "table out --rows label", "table out --pivot label",

@@ -1,15 +1,12 @@
 // What is seen while a run goes on: its own lines, and fedarena watch beside it.
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <poll.h>
 #include <regex>
 #include <sstream>
 #include <string>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include <vector>
 
@@ -139,44 +136,6 @@ void record_watched(const fs::path& folder, std::int64_t seed, bool done) {
   if (done) run.append(results::round_record(1));
 }
 
-// Takes a program's stdout as a terminal.
-class Terminal {
- public:
-  Terminal() : mine_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    EXPECT_EQ(::grantpt(mine_), 0);
-    EXPECT_EQ(::unlockpt(mine_), 0);
-    name_ = ::ptsname(mine_);
-    theirs_ = ::open(name_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);  // else it vanishes with its program
-    const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
-    EXPECT_EQ(::ioctl(theirs_, TIOCSWINSZ, &size), 0);
-  }
-  ~Terminal() {
-    ::close(theirs_);
-    ::close(mine_);
-  }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  const std::string& name() const { return name_; }
-  // All that was written so far, with the line ends of a file.
-  const std::string& text() {
-    pollfd ready{mine_, POLLIN, 0};
-    std::array<char, 4096> block{};
-    while (::poll(&ready, 1, 0) > 0) {
-      const ssize_t count = ::read(mine_, block.data(), block.size());
-      if (count <= 0) break;
-      text_.append(block.data(), static_cast<std::size_t>(count));
-    }
-    std::erase(text_, '\r');
-    return text_;
-  }
-
- private:
-  int mine_;
-  int theirs_ = -1;
-  std::string name_, text_;
-};
-
 using Watch = ScratchTest;
 
 TEST_F(Watch, TellsARunAtWorkFromOneThatWasKilledAndFromOneThatWasStopped) {
@@ -233,33 +192,31 @@ TEST_F(Watch, DrawsInTheLettersOfTheLocale) {
 
 TEST_F(Watch, RedrawsATerminalUntilAllIsFinished) {
   record_watched(scratch / "runs", 1, true);
-  Terminal terminal;
-  succeed("watch", {.out = terminal.name()});
   // A screen of its own, drawn over, then the last picture on the first screen.
-  EXPECT_THAT(terminal.text(),
+  EXPECT_THAT(succeed("watch", {.out_terminal = true}).out,
               AllOf(StartsWith("\033[?1049h\033[?25l\033[H1 cell begun: 1 finished;"),
-                    HasSubstr("\033[J\033[?25h\033[?1049l1 cell begun: 1 finished;"), EndsWith("  =\n")));
+                    HasSubstr("\033[J\033[?25h\033[?1049l1 cell begun: 1 finished;"), EndsWith("  =\r\n")));
 }
 
 TEST_F(Watch, EndsAtCtrlCAndLeavesTheTerminalAsItWas) {
   record_watched(scratch / "runs", 1, false);
-  Terminal terminal;
-  Program program(scratch, "watch", {.out = terminal.name()});
-  ASSERT_TRUE(program.wait_until([&] { return terminal.text().find("interrupted") != std::string::npos; }));
+  Program program(scratch, "watch", {.out_terminal = true});
+  ASSERT_TRUE(program.wait_until([&] { return program.out().find("interrupted") != std::string::npos; }));
   program.send(SIGINT);
-  EXPECT_EQ(program.finish().exit_code, 130);
-  EXPECT_THAT(terminal.text(), HasSubstr("\033[?25h\033[?1049l1 cell begun: 1 interrupted;"));
+  const Outcome outcome = program.finish();
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_THAT(outcome.out, HasSubstr("\033[?25h\033[?1049l1 cell begun: 1 interrupted;"));
 }
 
 TEST_F(Watch, WaitsForTheFirstRunOnATerminal) {
   fs::create_directories(scratch / "runs");
-  Terminal terminal;
-  Program program(scratch, "watch", {.out = terminal.name()});
+  Program program(scratch, "watch", {.out_terminal = true});
   ASSERT_TRUE(
-      program.wait_until([&] { return terminal.text().find("no run yet in runs") != std::string::npos; }));
+      program.wait_until([&] { return program.out().find("no run yet in runs") != std::string::npos; }));
   record_watched(scratch / "runs", 1, true);
-  EXPECT_EQ(program.finish().exit_code, 0);
-  EXPECT_THAT(terminal.text(), EndsWith("  =\n"));
+  const Outcome outcome = program.finish();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, EndsWith("  =\r\n"));
 }
 
 TEST_F(Watch, RefusesWithOneMessage) {
@@ -270,9 +227,7 @@ TEST_F(Watch, RefusesWithOneMessage) {
   EXPECT_THAT(text, HasSubstr("fedarena: empty: holds no run: there is no summary.json below it\n"));
   EXPECT_THAT(text, HasSubstr("fedarena: file: is not a folder\n"));
   EXPECT_THAT(text, HasSubstr("unknown option \"--twice\"; allowed: --help, --once\n"));
-  Terminal terminal;
-  refused("watch nowhere", {.out = terminal.name()});
-  EXPECT_EQ(terminal.text(), "");
+  EXPECT_EQ(failed("watch nowhere", {.out_terminal = true}).out, "");
 }
 
 }  // namespace

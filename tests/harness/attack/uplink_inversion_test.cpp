@@ -1,9 +1,8 @@
 // From a client's uplink to its images: federated SGD on tiny images, one step.
 #include "harness/attack/uplink_inversion.hpp"
 
-#include "fedarena/model_averaging.hpp"
-
 #include "harness/models/zoo.hpp"
+#include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
@@ -12,29 +11,14 @@ namespace {
 
 using test::message_of;
 
-constexpr double kStep = 0.25;
+constexpr double kStep = 0.05;  // of ScriptedSgd
 
 // One step of one whole shard; or the gradient itself.
-class OneStep final : public Algorithm {
- public:
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-  Message train(Client& client, const Message& downlink) const override {
-    const Params gradient = client.oracle.gradient(downlink[kModel], {});
-    if (sends_gradient) return {{Key<Params>{"gradient"}, gradient}};
-    return {{kUpdate, -kStep * gradient}};
-  }
-  void aggregate(Server& server, const Uplink& uplink) const override {
-    server.params += uplink.mean(kUpdate);
-  }
-  bool sends_gradient = false;
-};
-
-class UplinkInversions : public ::testing::Test {
+class UplinkInversions : public SmallRuns<ScriptedSgd> {
  protected:
   static constexpr std::int64_t kSide = 8, kClasses = 4;
 
-  UplinkInversions() {
-    use_one_torch_thread();
+  UplinkInversions() : SmallRuns({1, 1, 2, 0}) {
     Stream stream({.seed = 2});
     dataset.train = {uniform(stream, {7, 1, kSide, kSide}, 0, 256).to(torch::kUInt8),
                      torch::tensor({1, 3, 0, 2, 2, 1, 0}, torch::kInt64)};
@@ -42,20 +26,16 @@ class UplinkInversions : public ::testing::Test {
     dataset.classes = kClasses;
     dataset.mean = {0.5};
     dataset.deviation = {0.25};
+    model = {build_model("dlg-lenet", {}, {.shape = {1, kSide, kSide}, .outputs = kClasses}),
+             torch::kFloat32};
+    algorithm.steps = 1;
+    algorithm.batch_size = 0;
   }
 
   std::vector<InvertedUplink> inverted(const std::vector<std::int64_t>& clients,
                                        const PrivacyPolicy& policy = NoPolicy{}, int workers = 2) {
-    const WorkPool pool(workers, use_one_torch_thread);
-    const SimulationSetup setup{.dataset = dataset,
-                                .partition = partition,
-                                .model = model,
-                                .algorithm = algorithm,
-                                .pool = pool,
-                                .stop = stop,
-                                .seed = 4,
-                                .cohort_size = 4,
-                                .policy = policy};
+    const WorkPool workers_of(workers, use_one_torch_thread);
+    const SimulationSetup setup = setup_on(workers_of, 1, 4, policy);
     Simulation simulation(setup);
     return invert_uplinks({.simulation = simulation,
                            .setup = setup,
@@ -63,18 +43,15 @@ class UplinkInversions : public ::testing::Test {
                            .effort = {.iterations = 40}},
                           clients);
   }
-
-  Dataset dataset;
-  Partition partition{{0}, {1}, {2, 3}, {}};
-  Model model{build_model("dlg-lenet", {}, {.shape = {1, kSide, kSide}, .outputs = kClasses}),
-              torch::kFloat32};
-  OneStep algorithm;
-  std::atomic<bool> stop = false;
 };
 
 TEST_F(UplinkInversions, FindTheImagesOfEachClient) {
   for (const bool sends_gradient : {false, true}) {
-    algorithm.sends_gradient = sends_gradient;
+    if (sends_gradient) {
+      algorithm.on_send = [](Client&, Message& uplink) {
+        uplink = {{Key<Params>{"gradient"}, (-1 / kStep) * uplink[kUpdate]}};
+      };
+    }
     const std::vector<InvertedUplink> found = inverted({0, 1});
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(success_share(found), 1);

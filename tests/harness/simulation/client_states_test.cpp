@@ -1,6 +1,5 @@
 #include "harness/simulation/client_states.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -262,28 +261,6 @@ TEST_F(RunWithStates, LeavesNoTraceOfARoundThatFails) {
   }
   while (!simulation.finished()) simulation.next_round();
   EXPECT_TRUE(torch::equal(simulation.params().flat(), unbroken()));
-}
-
-TEST_F(RunWithStates, NamesTheFileThatIsDamaged) {
-  Simulation simulation(setup(0));
-  for (int round = 0; round < 9; ++round) simulation.next_round();
-  const Bytes checkpoint = simulation.save();
-  std::string content = test::content_of(path);
-  for (char& byte : content) byte = static_cast<char>(byte ^ 1);
-  scratch.write("states.bin", content);
-  Simulation resumed(setup(0));
-  resumed.restore(checkpoint);
-  const Bytes before = resumed.save();
-  EXPECT_THAT(
-      test::message_of([&] {
-        while (!resumed.finished()) resumed.next_round();
-      }),
-      AllOf(HasSubstr(path.string() + ": is damaged: the checksum"), HasSubstr("Remove the run directory")));
-  EXPECT_GE(resumed.rounds_done(), 9);
-  scratch.write("states.bin", content.substr(0, 5));
-  EXPECT_THROW(resumed.restore(checkpoint), Error);
-  fs::remove(path);
-  EXPECT_THROW(Simulation(setup(0)).restore(checkpoint), Error);
 }
 
 }  // namespace

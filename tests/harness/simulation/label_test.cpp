@@ -251,23 +251,6 @@ TEST_F(LabelRuns, KnowNothingByAModelThatDiverged) {
   EXPECT_LT(changed(labels, exact_labels()), 45);
 }
 
-TEST_F(LabelRuns, GoOnFromEveryRoundWithTheSameBits) {
-  for (const LabelPolicy& policy : {labels_hidden(), labels_hidden(2)}) {
-    Simulation whole(setup(policy));
-    std::vector<Bytes> checkpoints{whole.save()};
-    while (!whole.finished()) {
-      whole.next_round();
-      checkpoints.push_back(whole.save());
-    }
-    for (const Bytes& checkpoint : checkpoints) {
-      Simulation resumed(setup(policy));
-      resumed.restore(checkpoint);
-      while (!resumed.finished()) resumed.next_round();
-      EXPECT_EQ(resumed.save(), whole.save());
-    }
-  }
-}
-
 // What the system's generator drew, it draws only once.
 TEST_F(LabelRuns, KeepLabelsThatNobodyCanDrawAgain) {
   const LabelPolicy policy = labels_hidden(2, kSystemNoise);

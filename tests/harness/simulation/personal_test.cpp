@@ -127,25 +127,6 @@ TEST_F(PersonalModels, AreKeptAfterEvaluatedRoundsAlone) {
   EXPECT_EQ(simulation.ledger().clients().at(0).kept, kept);
 }
 
-TEST_F(PersonalModels, HaveTheSameBitsForAnyNumberOfWorkersAndAfterAnyRound) {
-  Simulation unbroken(tested(records_hidden()));
-  std::vector<results::RoundRecord> records;
-  std::vector<Bytes> saved;
-  while (!unbroken.finished()) {
-    records.push_back(unbroken.next_round());
-    saved.push_back(unbroken.save());
-  }
-  const WorkPool one(1, use_one_torch_thread);
-  SimulationSetup serial = setup_on(one, 6, 2, records_hidden());
-  serial.client_tests = tested().client_tests;
-  for (std::size_t done = 1; done < saved.size(); ++done) {
-    Simulation resumed(serial);
-    resumed.restore(saved[done - 1]);
-    EXPECT_EQ(resumed.next_round().client_scores, records[done].client_scores);
-    EXPECT_EQ(resumed.save(), saved[done]);
-  }
-}
-
 // Clients 1 and 3 of four.
 TEST_F(PersonalModels, OfClientsThatAreHeldOutValidate) {
   SimulationSetup setup = tested();

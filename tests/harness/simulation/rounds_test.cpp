@@ -39,12 +39,6 @@ TEST_F(ObservedMeans, AreOverAllValuesOfARound) {
                           Pair("radius", 0.5), Pair("sent", 2)));
 }
 
-TEST_F(ObservedMeans, AreTheSameBitsForAnyNumberOfWorkers) {
-  const WorkPool one(1, use_one_torch_thread), many(5, use_one_torch_thread);
-  Simulation alone(setup_on(one, 1, 5)), together(setup_on(many, 1, 5));
-  EXPECT_EQ(alone.next_round().observed, together.next_round().observed);
-}
-
 // A client's own numbers do not pass the mechanism that hides clients; the server's are made of what did.
 TEST_F(ObservedMeans, OfClientsAreLeftOutWhereClientsAreHidden) {
   Simulation simulation(setup_on(pool, 1, 5, clients_hidden()));
@@ -175,15 +169,6 @@ TEST_F(Costs, OfLoopsThatNobodyCountsAreAtLeastTheRest) {
     if (client.id == 1) client.compute.stop_if_interrupted();
   };
   EXPECT_EQ(next(), (results::Cost{3, 3 * kGradient, true}));
-}
-
-TEST_F(Costs, DoNotDependOnWorkers) {
-  algorithm.on_train = [](Client& client, Params& at) {
-    for (int step = 0; step < 20; ++step) (void)client.oracle.gradient(at, {.batch_size = 2});
-  };
-  const WorkPool one{1, use_one_torch_thread};
-  Simulation serial(setup_on(one, 3, 3)), parallel(setup_on(pool, 3, 3));
-  while (!serial.finished()) EXPECT_EQ(serial.next_round().cost, parallel.next_round().cost);
 }
 
 // Clients that see their examples differently, in a whole run.

@@ -1,6 +1,5 @@
 #include "harness/simulation/simulation.hpp"
 
-#include <functional>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -14,33 +13,7 @@
 namespace fedarena {
 namespace {
 
-// Adds 1 to every weight each round and counts visits, unless a test replaces one of its parts.
-class Visiting final : public Algorithm {
- public:
-  void start(Server& server) const override {
-    ++starts;
-    EXPECT_EQ(server.round, 0);
-    server.state.put(kVisits, std::int64_t{0});
-  }
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-  Message train(Client& client, const Message& downlink) const override {
-    if (on_train) on_train(client);
-    client.state.put(kVisits, client.state.get_or(kVisits, std::int64_t{0}) + 1);
-    return {{kModel, downlink[kModel]}, {kVisits, client.state[kVisits]}};
-  }
-  void aggregate(Server& server, const Uplink& uplink) const override {
-    server.params = uplink.mean(kModel);
-    server.params.flat().add_(1);
-    server.state.put(kVisits, server.state[kVisits] + uplink.size());
-    if (on_aggregate) on_aggregate(server, uplink);
-  }
-
-  mutable int starts = 0;
-  std::function<void(Client&)> on_train;
-  std::function<void(Server&, const Uplink&)> on_aggregate;
-};
-
-class SimulationTest : public SmallRuns<Visiting> {
+class SimulationTest : public SmallRuns<ScriptedSgd> {
  protected:
   SimulationTest() : SmallRuns({3, 1, 6}) {}
   SimulationSetup setup() const { return setup_on(pool, 5, 3); }
@@ -49,6 +22,7 @@ class SimulationTest : public SmallRuns<Visiting> {
 TEST_F(SimulationTest, ShowsTheAlgorithmItsRun) {
   std::mutex mutex;
   std::set<std::int64_t> clients;
+  algorithm.steps = 0;
   algorithm.on_train = [&](Client& client) {
     const std::lock_guard lock(mutex);
     clients.insert(client.id);

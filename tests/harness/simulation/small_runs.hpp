@@ -95,7 +95,11 @@ inline constexpr Key<std::int64_t> kVisits{"visits"};
 /// what they are about.
 class ScriptedSgd final : public Algorithm {
  public:
-  void start(Server& server) const override { server.state.put(kVisits, std::int64_t{0}); }
+  void start(Server& server) const override {
+    ++starts;
+    EXPECT_EQ(server.round, 0);
+    server.state.put(kVisits, std::int64_t{0});
+  }
   Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
   Message train(Client& client, const Message& downlink) const override {
     ++trained;
@@ -138,7 +142,7 @@ class ScriptedSgd final : public Algorithm {
   std::function<void(Client&, Message& uplink)> on_send;
   std::function<void(Server&, const Uplink&)> on_aggregate;
   std::function<Params(Client&, const Message&)> on_personalise;
-  mutable std::atomic<int> trained = 0;
+  mutable std::atomic<int> starts = 0, trained = 0;
 };
 
 inline RecordPolicy records_hidden(const std::string& noise_source = kStreamNoise) {

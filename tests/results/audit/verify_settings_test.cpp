@@ -131,14 +131,14 @@ class VerifySettings : public OneRun {
     card.rotations = {0, 90, 0};
     for (auto& counts : card.class_counts) counts.resize(10);
     record_partition(run_.open(), card);
-    Summary summary = run_.open().summary();
-    summary.dataset = card.dataset;
-    summary.partition =
-        "classes (clients = 3, train_fraction = 1.0, noise = 0.5, rotations = [0, 90], class_order = [], "
-        "equal_sizes = false)";
-    summary.model = "mlp (hidden = [20, 10])";
-    summary.policy_settings = {{"clip_norm", "1.0"}};
-    run_.open().write_summary(summary);
+    run_.change_summary([&](Summary& summary) {
+      summary.dataset = card.dataset;
+      summary.partition =
+          "classes (clients = 3, train_fraction = 1.0, noise = 0.5, rotations = [0, 90], class_order = [], "
+          "equal_sizes = false)";
+      summary.model = "mlp (hidden = [20, 10])";
+      summary.policy_settings = {{"clip_norm", "1.0"}};
+    });
   }
 
   void edit_all(const std::string& before, const std::string& after) const {
@@ -247,10 +247,10 @@ TEST_F(VerifySettings, FollowsTheRuleThatEndedARun) {
     if (round.round % 2 == 0) return;
     round.test_loss = round.test_accuracy = round.validation_loss = round.validation_accuracy = std::nullopt;
   });
-  Summary summary = run_.open().summary();
-  summary.rounds = 9;
-  summary.stopped = kStoppedByPatience;
-  run_.open().write_summary(summary);
+  run_.change_summary([](Summary& summary) {
+    summary.rounds = 9;
+    summary.stopped = kStoppedByPatience;
+  });
   EXPECT_THAT(run_.differences(), IsEmpty());
   run_.edit(kExperimentFile, "every = 2", "every = 3");
   EXPECT_THAT(run_.differences(),
@@ -314,10 +314,10 @@ TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
 // Where a run has no card, its ledger has the sizes.
 TEST_F(VerifySettings, LooksAtTheLedgerOfARunWithoutACard) {
   std::filesystem::remove(run_.path() / kPartitionFile);
-  Summary summary = run_.open().summary();
-  summary.partition_id = summary.partition_hash = "";
-  summary.dataset = replaced(summary.dataset, "train = 3337", "train = 334");
-  run_.open().write_summary(summary);
+  run_.change_summary([](Summary& summary) {
+    summary.partition_id = summary.partition_hash = "";
+    summary.dataset = replaced(summary.dataset, "train = 3337", "train = 334");
+  });
   run_.edit(kExperimentFile, "train = 3337", "train = 334");
   EXPECT_THAT(run_.differences(),
               ElementsAre("ledger.json: examples of all clients is 3003; recomputed: 301"));

@@ -38,10 +38,10 @@ TEST_F(Verify, KnowsThatALedgerMayBeAheadOfTheCheckpoint) {
   for (const std::string policy : {"none", "record", "client"}) {
     const RecordedRun run(folder_ / policy, {.policy = policy, .finished = false});
     for (const std::int64_t rounds : {2, 1}) {
-      Summary summary = run.open().summary();
-      summary.state = kRunning;
-      summary.rounds_done = rounds;
-      run.open().write_summary(summary);
+      run.change_summary([&](Summary& summary) {
+        summary.state = kRunning;
+        summary.rounds_done = rounds;
+      });
       EXPECT_THAT(run.differences(), IsEmpty()) << policy << ", " << rounds;
     }
   }
@@ -109,10 +109,7 @@ TEST_F(Verify, NoticesARunThatClaimsAnotherSetting) {
 // The experiment of a RecordedRun has the rate 0.1 and, of privacy, what is the algorithm's own.
 TEST_F(Verify, NoticesAnotherChoiceThanWhatRan) {
   const auto differences = [&](const Sweep& chosen) {
-    RunDirectory directory = run_.open();
-    Summary summary = directory.summary();
-    summary.tuning = tuned_by(6, chosen);
-    directory.write_summary(summary);
+    run_.change_summary([&](Summary& summary) { summary.tuning = tuned_by(6, chosen); });
     return run_.differences();
   };
   EXPECT_THAT(differences({{"training.rate", "0.1"}}), IsEmpty());
@@ -127,9 +124,7 @@ TEST_F(Verify, NoticesAnotherChoiceThanWhatRan) {
               ElementsAre("experiment.toml: algorithms.momentum is missing; recomputed: 0.9"));
 
   run_.edit(kExperimentFile, "budget = 0.0\n", "budget = 0.0\nclip_norm = 1.5\n");
-  Summary clipped = run_.open().summary();
-  clipped.policy_settings = {{"clip_norm", "1.5"}};
-  run_.open().write_summary(clipped);
+  run_.change_summary([](Summary& summary) { summary.policy_settings = {{"clip_norm", "1.5"}}; });
   for (const char* path : {"privacy.clip_norm", "algorithms.dp-fedavg.privacy.clip_norm"}) {
     EXPECT_THAT(differences({{path, "1.5"}}), IsEmpty());
     EXPECT_THAT(differences({{path, "2.5"}}),
@@ -138,10 +133,9 @@ TEST_F(Verify, NoticesAnotherChoiceThanWhatRan) {
 }
 
 TEST_F(Verify, NoticesASettingOfThePolicyThatIsOff) {
-  const RunDirectory directory = run_.open();
-  Summary summary = directory.summary();
-  summary.policy_settings = {{"clip_norm", "1.0"}, {"noise_source", "\"stream\""}};
-  directory.write_summary(summary);
+  run_.change_summary([](Summary& summary) {
+    summary.policy_settings = {{"clip_norm", "1.0"}, {"noise_source", "\"stream\""}};
+  });
   run_.edit(kExperimentFile, "budget = 0.0\n", "budget = 0.0\nclip_norm = 1.0\nnoise_source = \"stream\"\n");
   EXPECT_THAT(run_.differences(), IsEmpty());
   run_.edit(kExperimentFile, "clip_norm = 1.0", "clip_norm = 2.0");
@@ -228,10 +222,8 @@ TEST_F(Verify, SaysThatAnAuditContradictsTheClaim) {
     scores.in.push_back(draws.uniform() < 0.5);
     scores.scores.push_back(scores.in.back() ? 1 : -1);
   }
-  Summary summary = run_.open().summary();
-  summary.audit = audit_of(scores, *summary.privacy);
-  ASSERT_TRUE(audit_contradicts(summary));
-  run_.open().write_summary(summary);
+  run_.change_summary([&](Summary& summary) { summary.audit = audit_of(scores, *summary.privacy); });
+  ASSERT_TRUE(audit_contradicts(run_.open().summary()));
   put(run_.path() / kAuditFile, to_json_text(scores));
   const std::string experiment = run_.open().read_file(kExperimentFile);
   put(run_.path() / kExperimentFile,

@@ -163,19 +163,6 @@ TEST(Pairs, AreRefusedWhereEpsilonsDiffer) {
   EXPECT_THAT(pairs.notes, Contains(HasSubstr("are compared across epsilon: epsilon of seed 1: 2.0000")));
 }
 
-TEST(Pairs, AreRefusedWhereOneHadMoreTrials) {
-  const auto tuned = [](Summary& summary) { summary.tuning = tuned_by(6); };
-  const std::vector<std::vector<FoundRun>> rows = {row_of("fedavg", kWorse),
-                                                   row_of("fedprox", kBetter, tuned)};
-  EXPECT_EQ(message_of([&] { compare(rows); }),
-            "fedavg and fedprox differ in tuning: \"none\" and \"6 trials\"\n  --across tuning compares them "
-            "anyway, and says so; --labels A,B compares fewer rows");
-  const Pairs pairs = compare(rows, {.across = {kAcrossTuning}});
-  EXPECT_THAT(pairs.notes, Contains("fedavg and fedprox are compared across tuning: tuning: \"none\" and "
-                                    "\"6 trials\""));
-  EXPECT_THAT(pairs.notes, Contains("tuned unequally: fedprox by 6 trials; fedavg not at all"));
-}
-
 TEST(Pairs, NameRowsOfOneLabelThatWereTunedOtherwise) {
   const auto by = [](std::int64_t trials) {
     return [trials](Summary& summary) { summary.tuning = tuned_by(trials); };

@@ -5,21 +5,12 @@
 
 #include "fedarena/accounting/audit_bound.hpp"
 
-#include "results/record/json_fields.hpp"
-#include "tests/matchers.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/record/record_samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-CanaryScores six_canaries() {
-  return {.kind = "gradient",
-          .guesses = 4,
-          .scores = {0.5, 3, -2, 7, 0.25, -1},
-          .in = {true, false, false, true, true, true}};
-}
 
 PrivacyClaim claim_of(double rdp, double pld) {
   PrivacyClaim claim{.unit = "record", .settings = {.delta = 1e-5}};
@@ -82,30 +73,6 @@ TEST(CanaryScoresFile, ReadsBackWhatItHeld) {
   scores.control = true;
   scores.scores[2] = -std::numeric_limits<double>::infinity();
   EXPECT_EQ(parse_canary_scores(to_json_text(scores), "audit.json"), scores);
-}
-
-TEST(CanaryScoresFile, RefusesWhatDoesNotFit) {
-  const std::string text = to_json_text(six_canaries());
-  const auto refusal = [&](const std::string& piece, const std::string& replacement) {
-    const std::string changed = replaced(text, piece, replacement);
-    return message_of([&] { parse_canary_scores(changed, "audit.json"); });
-  };
-  EXPECT_THAT(refusal("\"guesses\":4", "\"guesses\":5"), HasSubstr("an even integer from 2 to 6"));
-  EXPECT_THAT(refusal("\"guesses\":4", "\"guesses\":8"), HasSubstr("an even integer from 2 to 6"));
-  EXPECT_THAT(refusal("\"canaries\":6", "\"canaries\":7"), HasSubstr("one number for each canary"));
-  EXPECT_THAT(refusal("-2.0", "\"low\""), HasSubstr("a list of numbers"));
-  EXPECT_THAT(refusal("[true,", "[1,"), HasSubstr("a list of true and false"));
-  EXPECT_THAT(refusal("[true,", "["), HasSubstr("true or false for each canary"));
-  EXPECT_THAT(refusal("gradient", "gradients"), HasSubstr("\"kind\""));
-  EXPECT_THAT(refusal("\"schema\":1", "\"schema\":2"), HasSubstr("schema"));
-}
-
-TEST(AuditedSummary, ReadsBackWhatItHeld) {
-  Summary summary = finished_privately("dp-fedavg", 1, 0.5);
-  summary.audit = audit_of(six_canaries(), *summary.privacy);
-  EXPECT_EQ(parse_summary(to_json_text(summary), "summary.json"), summary);
-  summary.audit->p_value.reset();
-  EXPECT_EQ(parse_summary(to_json_text(summary), "summary.json"), summary);
 }
 
 }  // namespace

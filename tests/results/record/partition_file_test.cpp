@@ -6,20 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/matchers.hpp"
-#include "tests/results/record/partition_sample.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/record/record_samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
 using nlohmann::json;
-
-RecordedPartition skewed() {
-  RecordedPartition partition = three_clients();
-  partition.noise = {0, 0.05, 0.1};
-  partition.rotations = {0, 90, 0};
-  return partition;
-}
 
 std::string refusal(const std::function<void(json&)>& damage) {
   json changed = json::parse(to_json_text(skewed()));
@@ -90,50 +82,6 @@ TEST(PartitionFile, EveryFieldMustBeThere) {
     EXPECT_THAT(refusal([&](json& card) { card[name] = true; }), HasSubstr("field \"" + name + "\" is true"));
   }
   EXPECT_THAT(refusal([](json& card) { card["owner"] = 1; }), HasSubstr("field \"owner\" is unknown"));
-}
-
-TEST(PartitionFile, DamageNamesTheField) {
-  EXPECT_THAT(refusal([](json& card) { card["schema"] = 2; }),
-              HasSubstr("\"schema\" is 2, and this build reads 1"));
-  EXPECT_THAT(refusal([](json& card) { card["seed"] = -1; }), HasSubstr("\"seed\" is -1"));
-  for (const char* hash : {"0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF"}) {
-    EXPECT_THAT(refusal([&](json& card) { card["index_hash"] = hash; }),
-                HasSubstr("allowed: 16 hexadecimal digits"));
-  }
-  EXPECT_THAT(refusal([](json& card) { card["clients"] = 0; }), HasSubstr("\"clients\" is 0"));
-  EXPECT_THAT(refusal([](json& card) { card["clients"] = 4; }),
-              AllOf(HasSubstr("\"sizes\""), HasSubstr("a number for each of 4 clients")));
-  EXPECT_THAT(refusal([](json& card) { card["sizes"][1] = -1; }),
-              AllOf(HasSubstr("\"sizes\""), HasSubstr("allowed: a list of whole numbers from 0")));
-  EXPECT_THAT(refusal([](json& card) { card["sizes"][1] = 0.5; }), HasSubstr("\"sizes\""));
-  EXPECT_THAT(refusal([](json& card) { card["sizes"][1] = 9223372036854775808U; }), HasSubstr("\"sizes\""));
-}
-
-TEST(PartitionFile, ListsFitEachOther) {
-  EXPECT_THAT(refusal([](json& card) { card["class_counts"].erase(0); }),
-              HasSubstr("allowed: a list for each of 3 clients, or no list"));
-  EXPECT_THAT(refusal([](json& card) {
-                card["class_counts"][1] = {1, 2, 3};
-              }),
-              HasSubstr("allowed: lists of the same classes, at least one"));
-  EXPECT_THAT(refusal([](json& card) {
-                card["class_counts"] = {json::array(), json::array(), json::array()};
-              }),
-              HasSubstr("allowed: lists of the same classes, at least one"));
-  EXPECT_THAT(refusal([](json& card) { card["class_counts"][2][1] = -2; }),
-              HasSubstr("allowed: a list of lists of whole numbers from 0"));
-  EXPECT_THAT(refusal([](json& card) { card["class_counts"] = json::array(); }),
-              AllOf(HasSubstr("\"label_entropy\""), HasSubstr("allowed: 0 numbers")));
-  EXPECT_THAT(refusal([](json& card) { card["label_entropy"].erase(0); }),
-              HasSubstr("allowed: 3 numbers, as many as \"class_counts\" has lists"));
-  EXPECT_THAT(refusal([](json& card) { card["label_entropy"][0] = -0.5; }),
-              AllOf(HasSubstr("\"label_entropy\""), HasSubstr("allowed: a list of numbers from 0")));
-  EXPECT_THAT(refusal([](json& card) { card["noise"].erase(0); }),
-              HasSubstr("allowed: a number for each of 3 clients, or none"));
-  EXPECT_THAT(refusal([](json& card) { card["rotations"] = json::array(); }),
-              HasSubstr("allowed: 3 numbers, as many as \"noise\" has"));
-  EXPECT_THAT(refusal([](json& card) { card["rotations"][0] = "90"; }),
-              AllOf(HasSubstr("\"rotations\""), HasSubstr("allowed: a list of whole numbers")));
 }
 
 TEST(PartitionFile, WhatCannotBeReadBackIsABug) {

@@ -93,11 +93,11 @@ TEST(Report, MarksWhatTheEpsilonOfARunRestsOn) {
     return from.substr(0, from.find("</section>"));
   };
   EXPECT_THAT(runs(), Not(HasSubstr("†")));
-  Summary summary = recorded.open().summary();
-  summary.privacy->settings.assume = "poisson";
-  summary.privacy->assumed = true;
-  summary.audit = CanaryAudit{.kind = "gradient", .canaries = 100, .guesses = 20, .control = true};
-  recorded.open().write_summary(summary);
+  recorded.change_summary([](Summary& summary) {
+    summary.privacy->settings.assume = "poisson";
+    summary.privacy->assumed = true;
+    summary.audit = CanaryAudit{.kind = "gradient", .canaries = 100, .guesses = 20, .control = true};
+  });
   EXPECT_THAT(runs(), HasSubstr("†"));
   EXPECT_THAT(runs(), HasSubstr("dp-fedavg (control)"));
   EXPECT_THAT(body_of(report_of(folder.path())), ContainsRegex("epsilon [0-9.]+† by RDP, [0-9.]+† by PLD"));

@@ -151,30 +151,6 @@ TEST(PartitionNotes, AreOfFinishedRunsThatHaveACard) {
               IsEmpty());
 }
 
-TEST(PartitionCardOfARecord, ComesBackAsItWent) {
-  const Summary summary = dealt("fedavg", 1, "71210e180ad342a1");
-  const std::string text = to_json_text(summary);
-  EXPECT_THAT(text, HasSubstr("\"partition\": \"iid\",\n  \"partition_id\": \"iid(clients=10,seed=1)\",\n"
-                              "  \"partition_hash\": \"71210e180ad342a1\",\n"));
-  EXPECT_EQ(parse_summary(text, ""), summary);
-}
-
-TEST(PartitionCardOfARecord, IsWhole) {
-  const auto complaint = [](const std::string& line, const std::string& instead) {
-    std::string text = to_json_text(dealt("fedavg", 1, "ab"));
-    const std::size_t at = text.find(line);
-    EXPECT_NE(at, std::string::npos);
-    text.replace(at, line.size(), instead);
-    return message_of([&] { parse_summary(text, "summary.json"); });
-  };
-  EXPECT_THAT(complaint("  \"partition_hash\": \"ab\",\n", ""),
-              HasSubstr("summary.json: field \"partition_hash\" is missing"));
-  EXPECT_THAT(complaint("  \"partition_id\": \"iid(clients=10,seed=1)\",\n", ""),
-              HasSubstr("summary.json: field \"partition_id\" is missing"));
-  EXPECT_THAT(complaint("\"partition_hash\": \"ab\"", "\"partition_hash\": \"\""),
-              HasSubstr("field \"partition_hash\" is \"\"; allowed: a text that is not empty"));
-}
-
 FoundRun run_of(const std::string& label, const std::optional<Tuning>& tuning, std::int64_t seed = 1) {
   Summary summary = finished(label, seed, 0.5);
   summary.tuning = tuning;
