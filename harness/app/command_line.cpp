@@ -162,6 +162,8 @@ bool is_shortage(const std::exception& error) {
   const std::string_view what = error.what();
   return what.find("can't allocate memory") != std::string_view::npos ||
          what.find("CUDA out of memory") != std::string_view::npos ||
+         what.find("CUDA error: out of memory") != std::string_view::npos ||
+         what.find("a GPU has no memory left") != std::string_view::npos ||
          what.find("pthread_create has failed") != std::string_view::npos;
 }
 

@@ -34,6 +34,7 @@ class Counter {
   }
   void operator()(const Custom& layer) {
     shape_ = layer.output_shape(shape_);
+    if (layer.products > 0) count(layer.products);
     learnt_before_ = learnt_before_ || !layer.parameters.empty();
   }
 

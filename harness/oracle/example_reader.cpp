@@ -41,7 +41,10 @@ class ExampleReader::Residents {
     }
     if (all_.size() == kMost) return examples;
     Kept kept{examples, examples};
-    if (fits(examples)) kept.here = {examples.inputs.to(device_), examples.targets.to(device_)};
+    try {
+      if (fits(examples)) kept.here = {examples.inputs.to(device_), examples.targets.to(device_)};
+    } catch (const c10::OutOfMemoryError&) {  // they stay where they are, which is slower
+    }
     return all_.emplace_back(std::move(kept)).here;
   }
 

@@ -1,6 +1,7 @@
 #include "results/statistics/statistics.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "fedarena/base/error.hpp"
 
@@ -32,6 +33,8 @@ std::optional<double> sample_standard_deviation(std::span<const double> values) 
   FEDARENA_CHECK(values.size(), >=, 1U);
   if (values.size() == 1) return std::nullopt;
   const double centre = mean(values);
+  // Infinity less itself would have a sign.
+  if (!std::isfinite(centre)) return std::numeric_limits<double>::quiet_NaN();
   const auto count = static_cast<double>(values.size());
   double squares = 0;
   double residue = 0;  // zero but for the rounding of the mean, whose effect it removes

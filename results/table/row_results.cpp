@@ -94,8 +94,11 @@ std::string compare(std::span<Row> rows, const std::string& where) {
     return fmt::format("{}rows differ in {}, so none is marked as the best", where, condition);
   const bool all = std::ranges::all_of(rows, [](const Row& row) { return row.result.has_value(); });
   if (!all || differs([](const Row& row) { return row.result->share; })) return {};
-  const std::string top = printed(*std::ranges::min_element(rows, better));
-  for (Row& row : rows) row.best = printed(row) == top;
+  const Row& best = *std::ranges::min_element(rows, better);
+  const std::string top = printed(best);
+  // Where all diverged, none is the best.
+  const bool is_number = std::isfinite(best.result->spread.mean);
+  for (Row& row : rows) row.best = is_number && printed(row) == top;
   if (!differs(seeds_of)) return {};
   return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);
 }

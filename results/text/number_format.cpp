@@ -80,8 +80,12 @@ std::string measured_beside(double beside, double value) {
   }
   int decimals = 0;
   // Rounding may carry into one more digit, as in human_bytes.
-  for (double limit = 999.95; decimals < 12 && beside < limit; limit /= 10) ++decimals;
-  return fmt::format("{:.{}f}", value, beside == 0 || std::isnan(beside) ? 3 : decimals);
+  constexpr int kMost = 12;
+  const double size = std::abs(beside);
+  for (double limit = 999.95; decimals < kMost && size < limit; limit /= 10) ++decimals;
+  // What is smaller than that many decimals show.
+  if (decimals == kMost && std::abs(value) < 1e-9 && value != 0) return fmt::format("{:.4g}", value);
+  return fmt::format("{:.{}f}", value, size == 0 || std::isnan(size) ? 3 : decimals);
 }
 
 std::string epsilon_text(double epsilon) {

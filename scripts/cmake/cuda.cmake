@@ -34,5 +34,6 @@ if(FEDARENA_NVCC)
   target_compile_options(fedarena_gpu_kernels PRIVATE -fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off
     $<$<BOOL:${FEDARENA_WERROR}>:-Werror=all-warnings>)
   target_include_directories(fedarena_gpu_kernels PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/harness/base")
-  target_link_libraries(fedarena_gpu_kernels PUBLIC CUDA::cudart)
+  # Static: the toolkit's shared one may be older than LibTorch's, which would then have to live with it.
+  target_link_libraries(fedarena_gpu_kernels PUBLIC CUDA::cudart_static)
 endif()

@@ -54,6 +54,7 @@ bool is_out_of_memory(const c10::Error& error) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
   const std::string_view what = error.what_without_backtrace();
   return what.find("ALLOC_FAILED") != std::string_view::npos ||
+         what.find("ALLOCATION_FAILED") != std::string_view::npos ||  // cuDNN 9
          what.find("out of memory") != std::string_view::npos ||
          what.find("unable to find an engine") != std::string_view::npos;
 }

@@ -21,7 +21,8 @@ Custom linear_map(std::int64_t in, std::int64_t out) {
   return {.parameters = {{out, in}},
           .forward = [](const std::vector<torch::Tensor>& at,
                         const torch::Tensor& inputs) { return inputs.matmul(at[0].t()); },
-          .output_shape = [out](const Custom::Shape&) { return Custom::Shape{out}; }};
+          .output_shape = [out](const Custom::Shape&) { return Custom::Shape{out}; },
+          .products = in * out};
 }
 
 Architecture build_linear(const Settings& settings, const ModelInput& input) {

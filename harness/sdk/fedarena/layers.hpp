@@ -60,6 +60,8 @@ struct Custom {
   std::function<torch::Tensor(const std::vector<torch::Tensor>&, const torch::Tensor&)> forward;
   /// Shape of one example's outputs from that of its inputs.
   std::function<Shape(const Shape&)> output_shape;
+  /// Multiplications with parameters in a forward pass of one example, for what tables say of operations.
+  std::int64_t products = 0;
 };
 
 /// One step of a model. Models are data: forward passes, parameter counts and gradient rules are all read off
