@@ -4,6 +4,8 @@
 
 #include "fedarena/accounting/gaussian.hpp"
 #include "fedarena/accounting/pld.hpp"
+#include "fedarena/accounting/rdp.hpp"
+#include "fedarena/accounting/unproven.hpp"
 #include "fedarena/base/error.hpp"
 
 #include "accounting/checks.hpp"
@@ -80,8 +82,21 @@ pld::Bracket bracket_of(const pld::Terms& terms, double delta, double relative_e
   return bracket;
 }
 
-// Of terms of which nothing is `added`.
-PldEpsilon epsilon_of(const pld::Terms& terms, double delta, const PldSettings& settings) {
+// Rare and large losses beside many small ones are more than one grid can hold: another proven bound may be
+// nearer then.
+double by_rdp(std::span<const Access> accesses, double delta) {
+  RdpAccountant accountant(rdp_orders("default"));
+  try {
+    for (const Access& access : accesses) accountant.add(access.event, access.count);
+  } catch (const Unproven&) {
+    return kInfinity;
+  }
+  return accountant.epsilon(delta).epsilon;
+}
+
+// Of terms of which nothing is `added`, which are all of the accesses.
+PldEpsilon epsilon_of(const pld::Terms& terms, std::span<const Access> accesses, double delta,
+                      const PldSettings& settings) {
   const auto result = [&](double upper, std::optional<double> lower) {
     // Where both are infinite, the difference is not a number, and the answer is exact.
     const bool wide = !lower || upper - *lower > settings.relative_error * *lower + pld::kEpsilonFloor;
@@ -96,7 +111,9 @@ PldEpsilon epsilon_of(const pld::Terms& terms, double delta, const PldSettings& 
   const double most = largest_loss(terms, pld::Direction::kRemove);
   if (delta == 0) return result(most, most * (1 - 2e-12));
 
-  const pld::Bracket bracket = bracket_of(terms, delta, settings.relative_error);
+  pld::Bracket bracket = bracket_of(terms, delta, settings.relative_error);
+  if (bracket.upper > 2 * bracket.lower + pld::kEpsilonFloor)
+    bracket.upper = std::min(bracket.upper, by_rdp(accesses, delta));
   const bool tight = !terms.any_laplace && !terms.any_fixed_size;
   if (tight) return result(bracket.upper, bracket.lower);
   const std::optional<pld::Terms> attained = settings.lower_bound ? pld::attained(terms) : std::nullopt;
@@ -113,7 +130,7 @@ PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const Pld
   }
   pld::Terms terms = pld::terms_of(accesses);
   const double added = std::exchange(terms.added, 0);
-  PldEpsilon result = epsilon_of(terms, delta, settings);
+  PldEpsilon result = epsilon_of(terms, added == 0 ? accesses : std::span<const Access>(), delta, settings);
   if (added == 0 || delta == 1) return result;
   return {result.upper + added, std::nullopt, false};
 }

@@ -9,6 +9,7 @@
 
 #include "fedarena/accounting/gaussian.hpp"
 #include "fedarena/accounting/pure.hpp"
+#include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
 #include "tests/accounting/reference_files.hpp"
@@ -217,6 +218,22 @@ TEST(Pld, IsBoundedAtTheEnds) {
   const PldEpsilon rare = pld_epsilon(std::vector<Access>{{poisson(1e-9, 0.01), 1'000'000'000}}, 1e-5, kBoth);
   EXPECT_GT(*rare.lower, 10'000);
   EXPECT_LT(rare.upper, 100'000);
+}
+
+TEST(Pld, SeesSmallLossesBesideRareLargeOnes) {
+  // Delta at epsilon 0 is at most half the root of the chi-squared divergence (1 + q^2 (e^(1/z^2) - 1))^T
+  // - 1.
+  EXPECT_EQ(upper({{poisson(1e-6, 0.57), 500}}, 1e-4), 0);  // 5.1e-5
+  EXPECT_EQ(upper({{poisson(2.230380180310373e-08, 0.845672359842996), 29}}, 2.594224424757949e-07),
+            0);  // 1.1e-7
+  // No grid is fine enough for both; the bound is no worse than RDP's.
+  const std::vector<Access> accesses = {{poisson(1e-7, 0.5), 30}};
+  RdpAccountant accountant(rdp_orders("default"));
+  accountant.add(accesses.front().event, 30);
+  const PldEpsilon found = pld_epsilon(accesses, 1e-7, kBoth);
+  EXPECT_LE(found.upper, accountant.epsilon(1e-7).epsilon);
+  EXPECT_GT(*found.lower, 0);
+  EXPECT_LE(*found.lower, found.upper);
 }
 
 TEST(Pld, StaysABoundWhereNoGridIsFineEnough) {

@@ -104,6 +104,17 @@ TEST_F(FailedCells, AreNamedByTheirLabel) {
   EXPECT_EQ(state_of("out/fedprox-seed-1"), results::kFinished);
 }
 
+// Each attempt at the round is answered with other noise, and none of them is charged.
+TEST_F(FailedCells, DoNotSayWhyWhereNobodyCanDrawTheNoiseAgain) {
+  write("train", {.rounds = 1,
+                  .more = "\n[privacy]\npolicy = \"record\"\nnoise_multiplier = 1\nclip_norm = 1\n"
+                          "noise_source = \"system\"\n"});
+  EXPECT_THAT(refused(run("out")),
+              AllOf(HasSubstr("thrower, seed 1: the algorithm failed in round 1; why is not said"),
+                    Not(HasSubstr("the exception's text"))));
+  EXPECT_THAT(summary_of(scratch / "out/thrower-seed-1").failure, HasSubstr("why is not said"));
+}
+
 // The stacks of all jobs take more address space than there is, those that the program itself starts do not.
 TEST_F(FailedCells, AreNoneWhereThreadsAreTooFew) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

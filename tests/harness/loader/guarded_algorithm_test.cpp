@@ -41,8 +41,9 @@ void run(const std::string& where, const std::string& what) {
   Batch synthetic;
   Observations observed;
   std::vector<std::int64_t> choices;
-  Server server{3,         5,        10,     params, state, model, compute, Streams(0, 3, kServer),
-                synthetic, observed, choices};
+  Server server{3,         5,        10,      params,
+                state,     model,    compute, Streams(0, 3, kServer),
+                synthetic, observed, choices, torch::ones({2, 1})};
   algorithm->start(server);
   const Message downlink = algorithm->broadcast(server);
   EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);
@@ -117,6 +118,24 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
   EXPECT_THAT(failure("train", "name"), StartsWith("the client's message has a name of 256 characters"));
   EXPECT_THAT(failure("train", "undefined"), StartsWith("\"image\" in the client's message is an undefined"));
   EXPECT_THAT(failure("train", "state"), StartsWith("\"kept\" in the client's state is empty"));
+}
+
+// What several calls, clients or cells share.
+TEST(Guard, RefusesChangesOfWhatIsThereToBeRead) {
+  const auto changed = [](const std::string& what) {
+    return StartsWith(what + " was changed, which is there to be read (algorithm \"thrower\" of plugin good");
+  };
+  EXPECT_THAT(failure("start", "proxy"), changed("server.proxy"));
+  EXPECT_THAT(failure("broadcast", "state"), changed("\"calls\" in server.state"));
+  EXPECT_THAT(failure("broadcast", "params"), changed("server.params"));
+  EXPECT_THAT(failure("train", "downlink"), changed("\"sent\" in the message from the server"));
+}
+
+TEST(Guard, RefusesWhatCannotBeSent) {
+  EXPECT_THAT(failure("train", "half"), StartsWith("\"image\" in the client's message is of type Half"));
+  EXPECT_THAT(failure("train", "sparse"), HasSubstr("allowed: a dense one"));
+  EXPECT_THAT(failure("train", "twice"),
+              StartsWith("the name \"client\" stands twice in the client's message"));
 }
 
 TEST(Guard, KeepsRoundingToItself) {

@@ -70,6 +70,29 @@ TEST_F(Host, SaysWhatIsWrongWithEachBadPlugin) {
   EXPECT_EQ(problem("z_twice.so"), "the algorithm name \"twin\" is already taken by the same plugin");
 }
 
+// Names become folders of runs, keys of files and fields of records.
+TEST(Registry, RefusesNamesThatNothingElseCanBear) {
+  const auto refusal = [](const std::string& algorithm, std::vector<Field> fields) {
+    Registry registry;
+    return message_of([&] { registry.add(AlgorithmInfo{algorithm, {}, std::move(fields), {}, {}, {}}); });
+  };
+  const Field rate{
+      .name = "rate", .doc = "", .fallback = 0.5, .constraint = Constraint::positive(), .store = {}};
+  Field spaced = rate, zero = rate;
+  spaced.name = "the rate";
+  zero.fallback = 0.0;
+  for (const char* name : {"", "../out", "a/b", "a\nb", ".hidden"}) {
+    EXPECT_THAT(refusal(name, {}),
+                AllOf(HasSubstr("an algorithm is called "), HasSubstr("beginning with a letter")))
+        << name;
+  }
+  EXPECT_THAT(refusal("a", {rate, rate}),
+              HasSubstr("the setting \"rate\" of algorithm \"a\" is declared twice"));
+  EXPECT_THAT(refusal("a", {spaced}),
+              HasSubstr("has a name that no key of a file has; allowed: letters, digits"));
+  EXPECT_THAT(refusal("a", {zero}), HasSubstr("has a default that it does not allow: rate is 0"));
+}
+
 TEST_F(Host, TakesAllOfAPluginOrNothing) {
   EXPECT_EQ(host.registry().find("half_installed"), nullptr);
   EXPECT_EQ(host.registry().find("free"), nullptr);

@@ -10,6 +10,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/oracle/bench.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
@@ -226,6 +227,25 @@ TEST(Votes, AreRefusedWhereTheirShapeIsNotTheDeclaredOne) {
   EXPECT_THAT(refusal(telling, {.parts = 40}), HasSubstr("voters answer with"));
   EXPECT_TRUE(oracle.accesses().list().empty());
   EXPECT_THROW((void)oracle.noisy_sum(sums, {.numbers = 0}), Bug);
+  // That it failed tells of examples, too, so the algorithm may not go on as if nothing was the matter.
+  EXPECT_THAT(test::message_of([&] { oracle.refuse_caught_failure(); }),
+              HasSubstr("went on after a vote of its own had failed"));
+  EXPECT_NO_THROW(with_noise(bench, 1).refuse_caught_failure());
+}
+
+// Where squares of numbers vanish, nothing would be clipped; and the original is the algorithm's to change.
+TEST(Votes, AreClippedToTheBoundThatWasAskedFor) {
+  const Bench bench;
+  RecordOracle oracle = with_noise(bench, 1);
+  for (const double bound : {0.0, -1.0, 1e-31, 1e31, kInfinity})
+    EXPECT_THROW((void)oracle.noisy_sum(sums, {.numbers = 3, .bound = bound}), Bug) << bound;
+  VoteQuery query{.parts = 20, .numbers = 3, .bound = 1e6};
+  const torch::Tensor wanted = with_noise(bench, 1).noisy_sum(sums, query);
+  const Vote turncoat = [&](const Voters& voters) {
+    query.bound = 1e-20;
+    return sums(voters);
+  };
+  EXPECT_TRUE(oracle.noisy_sum(turncoat, query).equal(wanted));
 }
 
 TEST(Votes, AreRefusedWhereAVoterRemembersOthers) {
@@ -284,6 +304,10 @@ TEST(Votes, GiveAwayNothingButTheirAnswer) {
     state = {{kept, 1.0}};
     EXPECT_THAT(refusal([&](const Voters&) { state.put(Key<double>{"new"}, 2.0); }, parts),
                 HasSubstr("\"new\" in the client's state"));
+    const Key<torch::Tensor> grid{"grid"};
+    state = {{grid, torch::zeros({2})}};
+    EXPECT_THAT(refusal([&](const Voters&) { state[grid].fill_(2); }, parts),
+                HasSubstr("\"grid\" in the client's state"));
     state = {{kept, 1.0}};
   }
   EXPECT_TRUE(oracle.accesses().list().empty());

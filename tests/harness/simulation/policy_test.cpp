@@ -111,6 +111,17 @@ TEST_F(Policies, OnMessagesDropWhatPassesNoMechanism) {
   EXPECT_TRUE(simulation.next_round().observed.empty());
 }
 
+// Nothing that is known after the training of a client, or of a round, moves a name.
+TEST_F(Policies, OnMessagesAskForEntriesBeforeAnythingIsTrained) {
+  algorithm.entries = [&](std::int64_t) -> std::vector<UplinkEntry> {
+    if (algorithm.trained > 0) return {kExamples};
+    return {kUpdate, kControl, kExamples};
+  };
+  Simulation simulation(setup(messages_hidden()));
+  EXPECT_NO_THROW(simulation.next_round());
+  EXPECT_NO_THROW(simulation.next_round());
+}
+
 // Whether an entry is there, data may have decided, and no noise is on its name.
 TEST_F(Policies, OnMessagesRefuseEntriesThatNobodyDeclared) {
   algorithm.on_send = [](Client& client, Message& uplink) {

@@ -179,13 +179,14 @@ std::string refusal(const Message& message) {
 }
 
 TEST(Wire, RefusesTypesThatItDoesNotKnow) {
-  EXPECT_EQ(refusal({{Key<torch::Tensor>{"t"}, torch::zeros({1}, torch::kFloat16)}}),
-            "a message holds a tensor of type Half; allowed: float32, float64, int64, int32, uint8, bool");
+  EXPECT_EQ(
+      refusal({{Key<torch::Tensor>{"t"}, torch::zeros({1}, torch::kFloat16)}}),
+      "the entry \"t\" of a message is of type Half; allowed: float32, float64, int64, int32, uint8, bool");
 }
 
 TEST(Wire, RefusesWhatWasNeverAssigned) {
   EXPECT_EQ(refusal({{Key<torch::Tensor>{"t"}, torch::Tensor()}}),
-            "the entry \"t\" of a message was never assigned");
+            "the entry \"t\" of a message is an undefined tensor; allowed: a tensor, which may be empty");
   EXPECT_EQ(refusal({{Key<Params>{"p"}, Params()}}), "the entry \"p\" of a message was never assigned");
 }
 

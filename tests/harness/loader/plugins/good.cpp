@@ -63,13 +63,23 @@ class Thrower final : public Algorithm {
   void start(Server& server) const override {
     pass("start");
     if (config_.where == "start") spoil(server);
+    if (config_.where == "start" && config_.what == "proxy") server.proxy.zero_();
   }
   Message broadcast(const Server& server) const override {
     pass("broadcast");
-    return {{Key<std::int64_t>{"round"}, server.round}};
+    if (config_.where == "broadcast" && config_.what == "state") server.state.put(Key<double>{"calls"}, 1.0);
+    if (config_.where == "broadcast" && config_.what == "params") server.params *= 2;
+    return {{kSent, server.params}, {Key<std::int64_t>{"round"}, server.round}};
   }
-  Message train(Client& client, const Message&) const override {
+  Message train(Client& client, const Message& downlink) const override {
     pass("train");
+    if (config_.where == "train" && config_.what == "downlink") downlink[kSent].flat().add_(1);
+    if (config_.where == "train" && config_.what == "half")
+      return {{Key<torch::Tensor>{"image"}, torch::zeros({1}, torch::kFloat16)}};
+    if (config_.where == "train" && config_.what == "sparse")
+      return {{Key<torch::Tensor>{"image"}, torch::zeros({2, 2}).to_sparse()}};
+    if (config_.where == "train" && config_.what == "twice")
+      return {{Key<std::int64_t>{"client"}, client.id}, {Key<double>{"client"}, 1.0}};
     if (config_.where == "personalise")
       (void)client.oracle.gradient(zeros(client.model), {.batch_size = 1500});
     if (config_.where == "train" && config_.what == "name") {
@@ -104,6 +114,7 @@ class Thrower final : public Algorithm {
   }
 
  private:
+  static constexpr Key<Params> kSent{"sent"};
   inline static const std::string kLongName = std::string(256, 'n');
 
   static Params zeros(const Model& model) { return Params::zeros(model.layout(), model.options()); }
