@@ -231,7 +231,10 @@ void MeteredOracle::recall(Message& state) {
 void MeteredOracle::remember(Message& state) const {
   for (const Message::Entry& entry : state.entries()) {
     if (entry.name.starts_with(kVoters))
-      throw Bug(fmt::format("\"{}\" in a client's state has a name of what voters remember", entry.name));
+      throw Error(Complaint{
+          .found = fmt::format("\"{}\" in a client's state has a name of what voters remember", entry.name),
+          .remedy =
+              fmt::format("Call it otherwise: names that begin with \"{}\" are the oracle's", kVoters)});
   }
   for (const auto& [parts, of_parts] : votings_) {
     if (!of_parts.keeps) continue;

@@ -63,7 +63,7 @@ class MeteredOracle : public Oracle {
     state_ = &state;
     observed_ = &observed;
   }
-  /// Puts it back, as it is now. Bug where the client's own entries have its names.
+  /// Puts it back, as it is now. Error where the client's own entries have its names.
   void remember(Message& state) const;
 
   /// Error where a vote failed and whoever asked for it went on: to be called when the algorithm is done.

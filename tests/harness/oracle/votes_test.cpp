@@ -200,7 +200,7 @@ TEST(Votes, RememberBehindTheDoor) {
   third.remember(state);
   EXPECT_EQ(state.entries().size(), 1U);
   Message taken{{Key<double>{"voters/40/calls"}, 1.0}};
-  EXPECT_THROW(third.remember(taken), Bug);
+  EXPECT_THROW(third.remember(taken), Error);
 }
 
 // How many numbers a vote has could tell what its voter holds.
