@@ -62,7 +62,7 @@ struct VoteQuery {
   /// shape of an answer passes no mechanism.
   std::int64_t votes = 1;
   std::int64_t numbers = 1;
-  double bound = 1;  ///< Euclidean norm to which each vote of each voter is clipped; positive
+  double bound = 1;  ///< Euclidean norm to which each vote of each voter is clipped; 1e-30 to 1e30
   /// Whether the parts remember beyond this round; else each round begins with nothing.
   bool keep = false;
 };
@@ -107,7 +107,8 @@ class FEDARENA_API Oracle {
   /// noise of standard deviation noise_multiplier * bound; neighbours exchange a record where voters are
   /// parts, because the vote of its part may then be any other. Memory stays behind this door: neither
   /// `Client::state` nor a message has it. Error for fewer examples than parts, for answers of another shape
-  /// than the query says, and for a vote in which one voter's answer or memory depends on another's.
+  /// than the query says, and for a vote in which one voter's answer or memory depends on another's. A vote
+  /// that failed ends the run, caught or not.
   virtual torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) = 0;
   /// How many more such votes the client's budget pays for, after all that it was asked for so far; the
   /// largest integer where nothing is charged or there is no budget. It depends on no example.
@@ -198,13 +199,14 @@ class FEDARENA_API Algorithm {
   virtual ~Algorithm() = default;
   /// Once before the first round.
   virtual void start(Server& /*server*/) const {}
-  /// What every client of the cohort receives: by default the global model, under the name "model".
+  /// What every client of the cohort receives: by default the global model, under the name "model". Called as
+  /// often as somebody wants to know; it changes nothing of the server.
   virtual Message broadcast(const Server& server) const { return {{Key<Params>{"model"}, server.params}}; }
-  /// A client's local work; returns what it sends.
+  /// A client's local work; returns what it sends. Others read the same `downlink`: it is not to be changed.
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// The entries of every message that `train` returns in that round, in order: by default what
   /// `update_message` sends. Under the policy "local" a message of any others is refused, since which entries
-  /// there are, and of what kind, passes no mechanism. It depends on no data.
+  /// there are, and of what kind, passes no mechanism. Asked for all rounds before the first.
   virtual std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const {
     return {Key<Params>{"update"}, Key<std::int64_t>{"examples"}};
   }
