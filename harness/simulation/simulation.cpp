@@ -32,8 +32,10 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   return list;
 }
 
-// What a setup asks for: a control draws as it would, and adds nothing.
-SimulationSetup without_noise_of_controls(SimulationSetup setup) {
+// What a setup asks for: a control draws as it would, and adds nothing. The server's inputs are a copy,
+// should the algorithm write to them: other cells have the same.
+SimulationSetup own_setup(SimulationSetup setup) {
+  if (setup.proxy.defined()) setup.proxy = setup.proxy.clone();
   if (!setup.canaries.control) return setup;
   if (auto* record = std::get_if<RecordPolicy>(&setup.policy)) record->noise_multiplier = 0;
   if (auto* client = std::get_if<ClientPolicy>(&setup.policy)) client->noise_multiplier = 0;
@@ -58,7 +60,7 @@ InputSkew input_skew(const FeatureSkew& features, std::uint64_t seed, std::int64
 }
 
 Simulation::Simulation(const SimulationSetup& setup)
-    : setup_(without_noise_of_controls(setup)),
+    : setup_(own_setup(setup)),
       training_(training_clients(setup)),
       canaries_(setup.canaries, setup.seed, setup.partition, setup.dataset.train, setup.dataset.classes,
                 setup.model.layout()->numel()),

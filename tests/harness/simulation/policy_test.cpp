@@ -122,6 +122,15 @@ TEST_F(Policies, OnMessagesAskForEntriesBeforeAnythingIsTrained) {
   EXPECT_NO_THROW(simulation.next_round());
 }
 
+// Cells of one file share the server's public inputs.
+TEST_F(Policies, LeaveTheProxyOfOthersAsItIs) {
+  algorithm.on_aggregate = [](Server& server, const Uplink&) { server.proxy.zero_(); };
+  SimulationSetup looking = setup(NoPolicy{});
+  looking.proxy = torch::ones({2, 3}, torch::kFloat64);
+  Simulation(looking).next_round();
+  EXPECT_TRUE(looking.proxy.equal(torch::ones({2, 3}, torch::kFloat64)));
+}
+
 // Whether an entry is there, data may have decided, and no noise is on its name.
 TEST_F(Policies, OnMessagesRefuseEntriesThatNobodyDeclared) {
   algorithm.on_send = [](Client& client, Message& uplink) {
