@@ -132,6 +132,9 @@ class CellRun {
       });
     } catch (const Interrupted&) {  // at the end, an evaluation is left, for which a resumed run has all
       record_.interrupt(simulation);
+      const bool asked = shared_.stop.load() || shared_.ending.load() || shared_.crew != nullptr;
+      if (!asked)
+        throw AlgorithmFailed{{.found = "the algorithm says that it was interrupted, which nobody did"}};
       return false;
     } catch (const AlgorithmFailed&) {  // complete rounds are kept
       record_.interrupt(simulation);

@@ -22,7 +22,7 @@ class KeptFloatEnvironment {
 };
 
 /// While a plugin's code has this thread: says who it is should it end the process by exit() or quick_exit(),
-/// and keeps the thread's floating-point environment.
+/// or crash it, and keeps the thread's floating-point environment.
 class FEDARENA_API PluginVisit {
  public:
   /// `where`: "algorithm \"x\" of plugin y, in train,"; outlives this. nullptr: nobody is to be named.

@@ -80,13 +80,16 @@ std::string legend(const Table& table, const Selection& selection) {
   say(shown(TableColumn::kResult), results_sentence(table));
   say(shown(TableColumn::kResult) && any_has(table, &Row::published),
       "Published: the figures of others, as the notes say; ± as they have it.");
+  // Beside a metric of another round.
+  const std::string when = table.metric ? " after the last round" : "";
   say(tested("client-accuracy"),
-      "Clients: the mean over clients of the accuracy on each one's own test examples, and the least of any; "
-      "BMTA and BMT-F1: the largest mean of accuracy and of macro F1 over all rounds, hence chosen on test "
-      "examples.");
+      "Clients" + when +
+          ": the mean over clients of the accuracy on each one's own test examples, and the least of any; "
+          "BMTA and BMT-F1: the largest mean of accuracy and of macro F1 over all rounds, hence chosen on "
+          "test examples.");
   say(tested("client-rmse"),
-      "Clients (RMSE): the mean over clients of the RMSE on each one's own test examples, and the largest of "
-      "any.");
+      "Clients (RMSE)" + when +
+          ": the mean over clients of the RMSE on each one's own test examples, and the largest of any.");
   say(shown(TableColumn::kEpsilon) && any_has(table, &Row::privacy),
       "Epsilon: upper bound, rounded up, the largest over seeds.");
   say((shown(TableColumn::kAttacks) || shown(TableColumn::kAttackRates)) && !attack_scores(table).empty(),

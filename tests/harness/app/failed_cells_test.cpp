@@ -104,6 +104,14 @@ TEST_F(FailedCells, AreNamedByTheirLabel) {
   EXPECT_EQ(state_of("out/fedprox-seed-1"), results::kFinished);
 }
 
+TEST_F(FailedCells, AreNotInterruptedByWhoSaysSo) {
+  write("train\"\nwhat = \"interrupted", {.rounds = 1});
+  EXPECT_THAT(refused(run("out")),
+              HasSubstr("thrower, seed 1: the algorithm says that it was interrupted, which nobody did"));
+  EXPECT_EQ(state_of("out/thrower-seed-1"), results::kFailed);
+  EXPECT_EQ(state_of("out/fedavg-seed-1"), results::kFinished);
+}
+
 // Each attempt at the round is answered with other noise, and none of them is charged.
 TEST_F(FailedCells, DoNotSayWhyWhereNobodyCanDrawTheNoiseAgain) {
   write("train", {.rounds = 1,

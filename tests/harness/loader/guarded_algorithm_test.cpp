@@ -2,6 +2,7 @@
 #include "harness/loader/guarded_algorithm.hpp"
 
 #include <cfenv>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,12 @@ TEST(GuardDeathTest, TakesExitForAFailure) {
   EXPECT_EXIT(run("train", "quick_exit"), testing::ExitedWithCode(1),
               "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, ended the program");
   EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
+}
+
+TEST(GuardDeathTest, NamesWhoCrashed) {
+  EXPECT_EXIT(run("train", "crash"), testing::KilledBySignal(SIGSEGV),
+              "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, crashed the program\n"
+              "  All complete rounds of a run are kept");
 }
 
 TEST(Guard, LetsInterruptionsPass) {

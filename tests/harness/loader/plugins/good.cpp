@@ -143,6 +143,7 @@ class Thrower final : public Algorithm {
     }
     if (config_.what == "interrupted") throw Interrupted();
     if (config_.what == "rounding") std::fesetround(FE_UPWARD);
+    if (config_.what == "crash") std::raise(SIGSEGV);
     if (config_.what == "exit") std::exit(0);
     if (config_.what == "quick_exit") std::quick_exit(0);
   }
