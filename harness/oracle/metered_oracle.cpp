@@ -113,18 +113,15 @@ torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, co
 
 torch::Tensor MeteredOracle::cast(Voting& voting, const Vote& vote, const VoteQuery& query) {
   const VoteSeal seal(casting_votes_, state_, observed_);
-  try {
-    torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool());
-    seal.check();
-    return sum;
-  } catch (...) {
-    vote_failed_ = true;
-    throw;
-  }
+  ++failed_votes_;  // until it has not
+  torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool());
+  seal.check();
+  --failed_votes_;
+  return sum;
 }
 
 void MeteredOracle::refuse_caught_failure() const {
-  if (!vote_failed_) return;
+  if (failed_votes_ == 0) return;
   throw Error(Complaint{.found = "the algorithm went on after a vote of its own had failed",
                         .allowed = "a failure that ends the run: that examples made a vote fail, and how, "
                                    "passes no mechanism",

@@ -139,7 +139,8 @@ class MeteredOracle : public Oracle {
   torch::Tensor positions_, held_;
   Streams streams_;
   std::unique_ptr<RandomSource> responses_;  // nullptr before the first
-  bool casting_votes_ = false, vote_failed_ = false;
+  bool casting_votes_ = false;
+  int failed_votes_ = 0;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same
   RoundAccesses accesses_;
