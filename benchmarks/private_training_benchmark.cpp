@@ -42,11 +42,11 @@ struct Side {
   }
   void plain_turn() const {
     benchmark::DoNotOptimize(engine.mean_gradient(at, kBatch, source()));
-    wait_for(model.options().device());
+    cuda::wait_for(model.options().device());
   }
   void private_turn() const {
     benchmark::DoNotOptimize(engine.clipped_gradient_sum(at, kClipNorm, kBatch, source()));
-    wait_for(model.options().device());
+    cuda::wait_for(model.options().device());
   }
 
   Stream stream{{.seed = 1}};

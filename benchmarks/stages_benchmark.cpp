@@ -138,7 +138,7 @@ class Passes {
       take(step, Half::kLengths, [&] {
         if (want_ == Want::kPerExample) step.rule->add_lengths(lengths);
       });
-    const std::vector<double> factors(kImages, want_ == Want::kPerExample ? 0.5 : 1.0);
+    const kernels::Factors factors(std::vector<double>(kImages, want_ == Want::kPerExample ? 0.5 : 1.0));
     for (const Step& step : steps) {
       std::vector<torch::Tensor> sums;
       for (const torch::Tensor& parameter : step.weights->parameters)

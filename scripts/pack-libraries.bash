@@ -81,4 +81,7 @@ pack_libraries() {
   tar -C "$root" -cf - . | xz --threads=0 >"$into/libraries.tar.xz.part"
   mv "$into/libraries.tar.xz.part" "$into/libraries.tar.xz"
   say "$into/libraries.tar.xz: $(wc -l <"$root/packages.txt") packages, $(du -h "$into/libraries.tar.xz" | cut -f1)"
+  # For whatever Python the other machine has; without it, the benchmarks there have nobody to compare with.
+  python3 -m pip download --quiet --no-deps --only-binary=:all: --dest "$into" "$(grep '^opacus' benchmarks/peers/requirements.txt)" ||
+    warn "Opacus was not packed: that needs Python's pip and a network"
 }

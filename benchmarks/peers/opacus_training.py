@@ -19,6 +19,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 BATCH, CHANNELS, CLASSES = 256, 128, 10
+WARM_UP = {"cpu": 1, "cuda": 5}  # steps
 MODES = ["plain", "hooks", "functorch", "ew", "ghost"]
 
 
@@ -30,11 +31,11 @@ def convnet():
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(4 * 4 * CHANNELS, CLASSES))
 
 
-def make_step(mode):
+def make_step(mode, device):
     """One optimiser step, as Opacus' documentation writes it."""
     torch.manual_seed(1)
-    inputs, targets = torch.randn(BATCH, 3, 32, 32), torch.randint(CLASSES, (BATCH,))
-    model, criterion = convnet(), nn.CrossEntropyLoss()
+    inputs, targets = torch.randn(BATCH, 3, 32, 32).to(device), torch.randint(CLASSES, (BATCH,)).to(device)
+    model, criterion = convnet().to(device), nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     if mode != "plain":
         made = PrivacyEngine().make_private(
@@ -56,12 +57,20 @@ def make_step(mode):
         criterion(model(inputs), targets).backward()
         optimizer.step()
 
-    return step
+    if torch.device(device).type == "cpu":
+        return step
+
+    def finished_step():
+        step()
+        torch.cuda.synchronize()
+
+    return finished_step
 
 
-def measure(mode, repetitions):
-    step = make_step(mode)
-    step()  # does not count: kernels are chosen, memory is taken
+def measure(mode, device, repetitions):
+    step = make_step(mode, device)
+    for _ in range(WARM_UP[torch.device(device).type]):
+        step()  # does not count: kernels are chosen, memory is taken
     seconds = []
     for _ in range(repetitions):
         start = time.perf_counter()
@@ -74,15 +83,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mode", action="append", choices=MODES, help="one mode or several; all without it")
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--device", default="cpu", help="cpu without it; cuda:0 for a GPU")
+    parser.add_argument("--tf32", action="store_true", help="lets a GPU round factors of products to ten bits, as the harness never does")
     # PyTorch's own default may be fewer.
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="all cores without it")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = options.tf32
     warnings.simplefilter("ignore")  # Opacus' about insecure noise, PyTorch's about hooks
     for mode in options.mode or MODES:
-        result = {"peer": mode, "threads": options.threads}
+        result = {"peer": mode, "device": options.device, "threads": options.threads}
         try:
-            result.update(measure(mode, options.repetitions))
+            result.update(measure(mode, options.device, options.repetitions))
         except Exception as error:  # a mode that does not run is a result too
             result["error"] = f"{type(error).__name__}: {error}"
         # Of the process so far: meaningful when it runs one mode only.

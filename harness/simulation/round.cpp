@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/gradients/cuda/lane.hpp"
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/simulation/round_notes.hpp"
@@ -178,6 +179,7 @@ results::RoundRecord Simulation::play_round() {
   record.observed = observed_means(notes.observed);
   if (hidden != Unit::kClient) record.choices = choices_of(cohort, notes.choices);
   record.cost = meter.cost();
+  cuda::wait_for(setup_.model.options().device());
   record.train_seconds = seconds_since(start);
   PendingStates states;
   for (std::size_t index = 0; index < cohort.size(); ++index) {

@@ -39,29 +39,33 @@ FEDARENA_HOST_DEVICE inline std::int64_t ceil_div(std::int64_t count, std::int64
   return (count + size - 1) / size;
 }
 
-/// Terms that are added up in their own type before the sum goes on in double.
-inline constexpr std::int64_t kTerms = 16;
+/// Terms that are added up in their own type before the sum goes on in double; as many reads are under way at
+/// once.
+inline constexpr int kTerms = 8;
 
 /// Sum over i = first, first + stride, ... below count of term(i).
-template <typename T, typename Term>
-FEDARENA_HOST_DEVICE inline double strided_sum(std::int64_t first, std::int64_t count, std::int64_t stride,
-                                               const Term& term) {
+template <typename T, typename Index, typename Term>
+FEDARENA_HOST_DEVICE inline double strided_sum(Index first, Index count, Index stride, const Term& term) {
   double total = 0;
-  for (std::int64_t i = first; i < count;) {
+  Index i = first;
+  for (; count - i > (kTerms - 1) * stride; i += kTerms * stride) {
     T part = 0;
-    for (std::int64_t left = kTerms; left > 0 && i < count; --left, i += stride) part += term(i);
+    FEDARENA_UNROLL
+    for (int k = 0; k < kTerms; ++k) part += term(i + k * stride);
     total += static_cast<double>(part);
   }
-  return total;
+  T rest = 0;
+  for (; i < count; i += stride) rest += term(i);
+  return total + static_cast<double>(rest);
 }
 
-/// Adds up the numbers of `width` neighbouring threads each, a power of two: the first one's place then has
-/// their sum.
-template <typename Block>
-FEDARENA_HOST_DEVICE inline void add_up(Block& block, double* numbers, int width) {
+/// Adds up the numbers of `width` neighbouring threads each, a power of two, in each of the arrays: the first
+/// one's place then has their sum.
+template <typename Block, typename... Arrays>
+FEDARENA_HOST_DEVICE inline void add_up(Block& block, int width, Arrays*... numbers) {
   for (int half = width / 2; half > 0; half /= 2) {
     block.threads([&](int thread, auto& /*own*/) {
-      if (thread % width < half) numbers[thread] += numbers[thread + half];
+      if (thread % width < half) ((numbers[thread] += numbers[thread + half]), ...);
     });
   }
 }

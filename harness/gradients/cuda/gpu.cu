@@ -5,11 +5,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/gradients/cuda/example_weights.hpp"
 #include "harness/gradients/cuda/launch.hpp"
 #include "harness/gradients/cuda/norm_tangents.hpp"
 #include "harness/gradients/cuda/normals.hpp"
 #include "harness/gradients/cuda/norms.hpp"
+#include "harness/gradients/cuda/patches.hpp"
 #include "harness/gradients/cuda/pools.hpp"
 #include "harness/gradients/cuda/rows.hpp"
 
@@ -70,10 +70,8 @@ void launch_on_gpu(const Kernel& kernel, std::int64_t first, std::int64_t count,
   FEDARENA_KERNEL(NormBackward<T>)        \
   FEDARENA_KERNEL(NormTangentForward<T>)  \
   FEDARENA_KERNEL(NormTangentBackward<T>) \
-  FEDARENA_KERNEL(ExampleWeights<T, 1>)   \
-  FEDARENA_KERNEL(ExampleWeights<T, 2>)   \
-  FEDARENA_KERNEL(ExampleWeights<T, 4>)   \
-  FEDARENA_KERNEL(ExampleWeights<T, 8>)
+  FEDARENA_KERNEL(Patches<T>)             \
+  FEDARENA_KERNEL(AddPatches<T>)
 
 FEDARENA_KERNELS(float)
 FEDARENA_KERNELS(double)

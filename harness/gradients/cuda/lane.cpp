@@ -44,4 +44,8 @@ void in_a_lane(torch::Device device, const std::function<void()>& work) {
   stream.synchronize();
 }
 
+void wait_for(torch::Device device) {
+  if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
+}
+
 }  // namespace fedarena::cuda

@@ -14,4 +14,7 @@ namespace fedarena::cuda {
 /// its own: tensors that others made have to outlive it, as all that threads share does.
 void in_a_lane(torch::Device device, const std::function<void()>& work);
 
+/// Returns when the device has done all that this thread has asked of it; at once on the CPU. For clocks.
+void wait_for(torch::Device device);
+
 }  // namespace fedarena::cuda

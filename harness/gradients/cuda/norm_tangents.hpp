@@ -22,68 +22,64 @@ struct NormTangentForward {
   static constexpr int kThreads = kNormThreads;
   struct Shared {
     double sums[kThreads];
-    T mean, inverse, mean_tangent, rate;
+    OfGroups<T> mean, inverse, mean_tangent, rate;
   };
   using Own = Nothing;
 
   NormSizes sizes;
-  MovingScales<T> at;
+  std::int64_t count;  ///< groups of all examples
+  MovingScales<T> scales;
   const T *inputs, *input_tangents;
   T *outputs, *moments;
 
-  template <typename Block>
-  FEDARENA_HOST_DEVICE void find_tangents(Block& block, const T* x, const T* dx) const {
-    auto& shared = block.shared();
-    const std::int64_t count = sizes.group();
-    const auto size = static_cast<double>(count);
-    block.threads([&](int thread, auto& /*own*/) {
-      shared.sums[thread] = strided_sum<T>(thread, count, kThreads, [dx](std::int64_t i) { return dx[i]; });
-    });
-    add_up(block, shared.sums, kThreads);
-    block.threads([&](int thread, auto& /*own*/) {
-      if (thread == 0) shared.mean_tangent = static_cast<T>(shared.sums[0] / size);
-    });
-    block.threads([&](int thread, auto& /*own*/) {
-      const T mean = shared.mean, tangent = shared.mean_tangent;
-      shared.sums[thread] = strided_sum<T>(thread, count, kThreads,
-                                           [=](std::int64_t i) { return (x[i] - mean) * (dx[i] - tangent); });
-    });
-    add_up(block, shared.sums, kThreads);
-    block.threads([&](int thread, auto& /*own*/) {
-      if (thread != 0) return;
-      const auto r = static_cast<double>(shared.inverse);
-      shared.rate = static_cast<T>(-(r * r) * (shared.sums[0] / size));
-      T* own = moments + block.index() * kMoments;
-      own[0] = shared.mean;
-      own[1] = shared.inverse;
-      own[2] = shared.mean_tangent;
-      own[3] = shared.rate;
-    });
-  }
+  std::int64_t blocks() const { return NormTeams(sizes).blocks(count); }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
-    const T *x = inputs + block.index() * sizes.group(), *dx = input_tangents + block.index() * sizes.group();
-    find_moments(block, x, sizes.group(), sizes.epsilon);
-    find_tangents(block, x, dx);
-    block.threads([&](int thread, auto& /*own*/) {
-      const std::int64_t first = sizes.first_channel(block.index()),
-                         count = sizes.channels * sizes.pooled_plane();
-      const T mean = shared.mean, mean_tangent = shared.mean_tangent;
-      T* out = outputs + block.index() * count;
-      for (std::int64_t i = thread; i < count; i += kThreads) {
-        const std::int64_t channel = first + i / sizes.pooled_plane(),
-                           start = i / sizes.pooled_plane() * sizes.plane();
-        const T scale = shared.inverse * at.weight[channel], shift = at.bias[channel];
-        const T turn = shared.inverse * (at.weight_tangent[channel] + shared.rate * at.weight[channel]);
-        const T slide = at.bias_tangent[channel];
-        const bool relu = sizes.relu;
-        out[i] = window_mean<T>(sizes.windows, i % sizes.pooled_plane(), [=](std::int64_t position) {
-          const T value = x[start + position];
-          if (relu && normalised(value, mean, scale, shift) <= 0) return T(0);
-          return scale * (dx[start + position] - mean_tangent) + turn * (value - mean) + slide;
+    const NormTeams teams(sizes);
+    const T *x = inputs, *dx = input_tangents;
+    find_moments(block, sizes, count, x);
+    average_groups<T>(
+        block, sizes, count, shared.mean_tangent, [dx](int /*slot*/, std::int64_t i) { return dx[i]; },
+        [](int /*slot*/, double mean) { return mean; });
+    average_groups<T>(
+        block, sizes, count, shared.rate,
+        [=, &shared](int slot, std::int64_t i) {
+          return (x[i] - shared.mean[slot]) * (dx[i] - shared.mean_tangent[slot]);
+        },
+        [&shared](int slot, double product) {
+          const auto r = static_cast<double>(shared.inverse[slot]);
+          return -(r * r) * product;
         });
+    block.threads([&](int thread, auto& /*own*/) {
+      const NormPlace at(teams, block.index(), thread);
+      if (at.group >= count) return;
+      const T mean = shared.mean[at.slot], inverse = shared.inverse[at.slot],
+              mean_tangent = shared.mean_tangent[at.slot], rate = shared.rate[at.slot];
+      if (at.rank == 0) {
+        T* own = moments + at.group * kMoments;
+        own[0] = mean;
+        own[1] = inverse;
+        own[2] = mean_tangent;
+        own[3] = rate;
+      }
+      const bool relu = sizes.relu;
+      for (int channel = at.channel; channel < sizes.channels; channel += teams.channels()) {
+        const std::int64_t row = at.group * sizes.channels + channel,
+                           parameter = sizes.first_channel(at.group) + channel;
+        const T *plane = x + row * sizes.plane(), *tangents = dx + row * sizes.plane();
+        T* out = outputs + row * sizes.pooled_plane();
+        const T scale = inverse * scales.weight[parameter], shift = scales.bias[parameter];
+        const T turn = inverse * (scales.weight_tangent[parameter] + rate * scales.weight[parameter]);
+        const T slide = scales.bias_tangent[parameter];
+        for (int i = at.lane; i < sizes.pooled_plane(); i += teams.lanes) {
+          out[i] = window_mean<T>(sizes.windows, i, [=](int position) {
+            const T value = plane[position];
+            if (relu && normalised(value, mean, scale, shift) <= 0) return T(0);
+            return scale * (tangents[position] - mean_tangent) + turn * (value - mean) + slide;
+          });
+        }
       }
     });
   }
@@ -95,94 +91,120 @@ struct NormTangentBackward {
   static constexpr int kThreads = kNormThreads;
   struct Shared {
     double totals[kThreads], total_tangents[kThreads], products[kThreads], product_tangents[kThreads];
-    double constant, constant_tangent, slope, slope_tangent;
-    T still, along_tangent, along;  ///< what every number of the group loses
+    OfGroups<double> constant, constant_tangent, slope, slope_tangent;
   };
   using Own = Nothing;
 
   NormSizes sizes;
-  MovingScales<T> at;
+  std::int64_t count;  ///< groups of all examples
+  MovingScales<T> scales;
   const T *inputs, *input_tangents, *deltas, *delta_tangents, *moments;
   T* outputs;
 
+  std::int64_t blocks() const { return NormTeams(sizes).blocks(count); }
+
   // Of `from`, gradients in the tail's outputs or their tangents.
-  FEDARENA_HOST_DEVICE T through(const T* from, std::int64_t block, std::int64_t channel,
-                                 std::int64_t position) const {
-    const std::int64_t parameter = sizes.first_channel(block) + channel,
-                       row = block * sizes.channels + channel;
-    const T mean = moments[block * kMoments], scale = moments[block * kMoments + 1] * at.weight[parameter];
-    return through_tail(sizes, position, from + row * sizes.pooled_plane(),
-                        inputs[row * sizes.plane() + position], mean, scale, at.bias[parameter]);
+  FEDARENA_HOST_DEVICE ThroughTail<T> tail(const T* from, std::int64_t group, int channel) const {
+    const std::int64_t parameter = sizes.first_channel(group) + channel,
+                       row = group * sizes.channels + channel;
+    return {sizes.windows,
+            sizes.relu,
+            inputs + row * sizes.plane(),
+            from + row * sizes.pooled_plane(),
+            moments[group * kMoments],
+            moments[group * kMoments + 1] * scales.weight[parameter],
+            scales.bias[parameter]};
   }
 
-  // One channel's sums, which thread 0 of its team has found.
-  template <typename Shared_>
-  FEDARENA_HOST_DEVICE void add_channel(Shared_& shared, std::int64_t place, std::int64_t parameter,
-                                        double inverse, double rate) const {
-    const auto weight = static_cast<double>(at.weight[parameter]);
-    const auto weight_tangent = static_cast<double>(at.weight_tangent[parameter]);
-    shared.constant += weight * shared.totals[place];
-    shared.constant_tangent += weight_tangent * shared.totals[place] + weight * shared.total_tangents[place];
-    shared.slope += inverse * weight * shared.products[place];
-    shared.slope_tangent += inverse * ((weight_tangent + rate * weight) * shared.products[place] +
-                                       weight * shared.product_tangents[place]);
+  FEDARENA_HOST_DEVICE void sum_channel(Shared& shared, const NormTeams& teams, const NormPlace& at,
+                                        int channel, int thread) const {
+    double sums[4] = {0, 0, 0, 0};
+    if (at.group < count && channel < sizes.channels) {
+      const ThroughTail<T> delta = tail(deltas, at.group, channel),
+                           tangent = tail(delta_tangents, at.group, channel);
+      const T* dx = input_tangents + (at.group * sizes.channels + channel) * sizes.plane();
+      const T mean_tangent = moments[at.group * kMoments + 2];
+      sum_positions<T, 4>(sizes.windows, at.lane, teams.lanes, sums, [&](const Positions& place, T* parts) {
+        const T d = delta(place), dd = tangent(place), x = delta.inputs[place.index()] - delta.mean;
+        parts[0] += d;
+        parts[1] += dd;
+        parts[2] += d * x;
+        parts[3] += dd * x + d * (dx[place.index()] - mean_tangent);
+      });
+    }
+    shared.totals[thread] = sums[0];
+    shared.total_tangents[thread] = sums[1];
+    shared.products[thread] = sums[2];
+    shared.product_tangents[thread] = sums[3];
+  }
+
+  // Adds one channel's sums, which lie at the first thread of its team.
+  FEDARENA_HOST_DEVICE void add_channel(Shared& shared, const NormPlace& at, int first, int channel) const {
+    const std::int64_t parameter = sizes.first_channel(at.group) + channel;
+    const auto inverse = static_cast<double>(moments[at.group * kMoments + 1]),
+               rate = static_cast<double>(moments[at.group * kMoments + 3]);
+    const auto weight = static_cast<double>(scales.weight[parameter]);
+    const auto weight_tangent = static_cast<double>(scales.weight_tangent[parameter]);
+    shared.constant[at.slot] += weight * shared.totals[first];
+    shared.constant_tangent[at.slot] +=
+        weight_tangent * shared.totals[first] + weight * shared.total_tangents[first];
+    shared.slope[at.slot] += inverse * weight * shared.products[first];
+    shared.slope_tangent[at.slot] += inverse * ((weight_tangent + rate * weight) * shared.products[first] +
+                                                weight * shared.product_tangents[first]);
   }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
-    const std::int64_t index = block.index(), first = sizes.first_channel(index);
-    const T *x = inputs + index * sizes.group(), *dx = input_tangents + index * sizes.group();
-    const T mean = moments[index * kMoments], inverse = moments[index * kMoments + 1];
-    const T mean_tangent = moments[index * kMoments + 2], rate = moments[index * kMoments + 3];
-    const auto r = static_cast<double>(inverse), rho = static_cast<double>(rate);
-    const ChannelTeams threads(sizes.channels);
+    const NormTeams teams(sizes);
+    const auto place = [&](int thread) { return NormPlace(teams, block.index(), thread); };
     block.threads([&](int thread, auto& /*own*/) {
-      if (thread == 0) shared.constant = shared.constant_tangent = shared.slope = shared.slope_tangent = 0;
+      const NormPlace at = place(thread);
+      if (at.rank != 0) return;
+      shared.constant[at.slot] = shared.constant_tangent[at.slot] = 0;
+      shared.slope[at.slot] = shared.slope_tangent[at.slot] = 0;
     });
-    for (std::int64_t begin = 0; begin < sizes.channels; begin += threads.teams) {
+    for (int begin = 0; begin < sizes.channels; begin += teams.channels()) {
       block.threads([&](int thread, auto& /*own*/) {
-        const std::int64_t channel = begin + thread / threads.lanes, lane = thread % threads.lanes;
-        const std::int64_t count = channel < sizes.channels ? sizes.plane() : 0,
-                           start = channel * sizes.plane();
-        const auto d = [&](std::int64_t i) { return through(deltas, index, channel, i); };
-        const auto dd = [&](std::int64_t i) { return through(delta_tangents, index, channel, i); };
-        shared.totals[thread] = strided_sum<T>(lane, count, threads.lanes, d);
-        shared.total_tangents[thread] = strided_sum<T>(lane, count, threads.lanes, dd);
-        shared.products[thread] = strided_sum<T>(
-            lane, count, threads.lanes, [&](std::int64_t i) { return d(i) * (x[start + i] - mean); });
-        shared.product_tangents[thread] = strided_sum<T>(lane, count, threads.lanes, [&](std::int64_t i) {
-          return dd(i) * (x[start + i] - mean) + d(i) * (dx[start + i] - mean_tangent);
-        });
+        const NormPlace at = place(thread);
+        sum_channel(shared, teams, at, begin + at.channel, thread);
       });
-      add_up(block, shared.totals, threads.lanes);
-      add_up(block, shared.total_tangents, threads.lanes);
-      add_up(block, shared.products, threads.lanes);
-      add_up(block, shared.product_tangents, threads.lanes);
+      add_up(block, teams.lanes, shared.totals, shared.total_tangents, shared.products,
+             shared.product_tangents);
       block.threads([&](int thread, auto& /*own*/) {
-        if (thread != 0) return;
-        for (std::int64_t team = 0; team < threads.teams && begin + team < sizes.channels; ++team) {
-          add_channel(shared, team * threads.lanes, first + begin + team, r, rho);
+        const NormPlace at = place(thread);
+        if (at.rank != 0 || at.group >= count) return;
+        for (int team = 0; team < teams.channels() && begin + team < sizes.channels; ++team) {
+          add_channel(shared, at, thread + team * teams.lanes, begin + team);
         }
       });
     }
     block.threads([&](int thread, auto& /*own*/) {
-      if (thread != 0) return;
-      const auto size = static_cast<double>(sizes.group());
-      shared.still = static_cast<T>(r * (shared.constant_tangent + rho * shared.constant) / size);
-      shared.along_tangent = static_cast<T>(r * r * shared.slope / size);
-      shared.along = static_cast<T>(r * r * (shared.slope_tangent + 2 * rho * shared.slope) / size);
-    });
-    block.threads([&](int thread, auto& /*own*/) {
-      T* out = outputs + index * sizes.group();
-      for (std::int64_t i = thread; i < sizes.group(); i += kThreads) {
-        const std::int64_t channel = i / sizes.plane(), position = i % sizes.plane(),
-                           parameter = first + channel;
-        const T scale = inverse * at.weight[parameter];
-        const T turn = inverse * (at.weight_tangent[parameter] + rate * at.weight[parameter]);
-        out[i] = scale * through(delta_tangents, index, channel, position) +
-                 turn * through(deltas, index, channel, position) - shared.still -
-                 shared.along_tangent * (dx[i] - mean_tangent) - shared.along * (x[i] - mean);
+      const NormPlace at = place(thread);
+      if (at.group >= count) return;
+      const T* own = moments + at.group * kMoments;
+      const T mean = own[0], inverse = own[1], mean_tangent = own[2], rate = own[3];
+      const auto size = static_cast<double>(sizes.group()), r = static_cast<double>(inverse),
+                 rho = static_cast<double>(rate);
+      // What every number of the group loses.
+      const T still = static_cast<T>(r * (shared.constant_tangent[at.slot] + rho * shared.constant[at.slot]) /
+                                     size),
+              along_tangent = static_cast<T>(r * r * shared.slope[at.slot] / size),
+              along = static_cast<T>(
+                  r * r * (shared.slope_tangent[at.slot] + 2 * rho * shared.slope[at.slot]) / size);
+      for (int channel = at.channel; channel < sizes.channels; channel += teams.channels()) {
+        const std::int64_t parameter = sizes.first_channel(at.group) + channel,
+                           start = (at.group * sizes.channels + channel) * sizes.plane();
+        const ThroughTail<T> delta = tail(deltas, at.group, channel),
+                             tangent = tail(delta_tangents, at.group, channel);
+        const T scale = inverse * scales.weight[parameter];
+        const T turn = inverse * (scales.weight_tangent[parameter] + rate * scales.weight[parameter]);
+        for (Positions i(sizes.windows, at.lane, teams.lanes); i.index() < sizes.plane(); i.next()) {
+          const std::int64_t index = start + i.index();
+          outputs[index] = scale * tangent(i) + turn * delta(i) - still -
+                           along_tangent * (input_tangents[index] - mean_tangent) -
+                           along * (inputs[index] - mean);
+        }
       }
     });
   }

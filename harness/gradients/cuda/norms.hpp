@@ -8,33 +8,62 @@
 namespace fedarena::cuda {
 
 /// Sizes of a group normalisation of [examples, groups, channels, plane] with the tail of kernels::Tail:
-/// ReLU, then average pooling, both if at all. A block takes one group of one example.
+/// ReLU, then average pooling, both if at all. A group has fewer than 2^31 numbers.
 struct NormSizes {
-  std::int64_t groups, channels;  ///< of an example; of a group
-  Windows windows;                ///< size 1: no pooling
+  std::int64_t groups;  ///< of an example
+  int channels;         ///< of a group
+  Windows windows;      ///< size 1: no pooling
   bool relu;
   double epsilon;
 
-  FEDARENA_HOST_DEVICE std::int64_t plane() const { return windows.plane(); }
-  FEDARENA_HOST_DEVICE std::int64_t pooled_plane() const { return windows.pooled_plane(); }
+  FEDARENA_HOST_DEVICE int plane() const { return windows.plane(); }
+  FEDARENA_HOST_DEVICE int pooled_plane() const { return windows.pooled_plane(); }
   /// Numbers of a group.
-  FEDARENA_HOST_DEVICE std::int64_t group() const { return channels * plane(); }
+  FEDARENA_HOST_DEVICE int group() const { return channels * plane(); }
   /// A group's first channel among its example's.
-  FEDARENA_HOST_DEVICE std::int64_t first_channel(std::int64_t block) const {
-    return block % groups * channels;
+  FEDARENA_HOST_DEVICE std::int64_t first_channel(std::int64_t group) const {
+    return group % groups * channels;
   }
 };
 
 inline constexpr int kNormThreads = 256;
 
-/// How a block's threads share the channels of a group: so many at a time, with `lanes` threads each.
-struct ChannelTeams {
-  int teams = 1, lanes = kNormThreads;
+/// How a block's threads share its channels: `teams` of `lanes` threads have one each at a time, with some
+/// kTerms numbers of its plane a thread. Where a group is one channel, a block takes as many groups as it has
+/// teams; else one, whose channels the teams take in turn.
+struct NormTeams {
+  static constexpr int kFewestLanes = 8, kMostGroups = kNormThreads / kFewestLanes;
+  int lanes = kFewestLanes, teams = kMostGroups;
+  int groups = 1;  ///< of a block
 
-  FEDARENA_HOST_DEVICE explicit ChannelTeams(std::int64_t channels) {
-    constexpr int kFewestLanes = 32;
-    for (; lanes > kFewestLanes && 2 * teams <= channels; lanes /= 2) teams *= 2;
+  FEDARENA_HOST_DEVICE explicit NormTeams(const NormSizes& sizes) {
+    for (; lanes < kNormThreads && lanes * kTerms < sizes.plane(); lanes *= 2) teams /= 2;
+    if (sizes.channels == 1) {
+      groups = teams;
+    } else {
+      for (; teams > sizes.channels; teams /= 2) lanes *= 2;
+    }
   }
+
+  /// Threads of a group.
+  FEDARENA_HOST_DEVICE int width() const { return kNormThreads / groups; }
+  /// Channels of a group that are under way at a time.
+  FEDARENA_HOST_DEVICE int channels() const { return teams / groups; }
+  std::int64_t blocks(std::int64_t count) const { return ceil_div(count, groups); }
+};
+
+/// What a thread of a block does.
+struct NormPlace {
+  int slot, rank;      ///< which of the block's groups; which of its threads
+  int channel, lane;   ///< the first channel of the group; which of the team's threads
+  std::int64_t group;  ///< among those of all examples; the last block may have places beyond the last
+
+  FEDARENA_HOST_DEVICE NormPlace(const NormTeams& teams, std::int64_t block, int thread)
+      : slot(thread / teams.width()),
+        rank(thread % teams.width()),
+        channel(rank / teams.lanes),
+        lane(thread % teams.lanes),
+        group(block * teams.groups + slot) {}
 };
 
 /// (x - mean) * scale + shift, by one expression: passes that compute it again need the same bits.
@@ -43,30 +72,47 @@ FEDARENA_HOST_DEVICE inline T normalised(T input, T mean, T scale, T shift) {
   return (input - mean) * scale + shift;
 }
 
-/// Mean and inverse deviation of a group, in two phases' sums; leaves them in `mean` and `inverse` of what
-/// the block shares.
-template <typename T, typename Block>
-FEDARENA_HOST_DEVICE inline void find_moments(Block& block, const T* x, std::int64_t count, double epsilon) {
+/// One number for each of a block's groups.
+template <typename T>
+using OfGroups = T[NormTeams::kMostGroups];
+
+/// Sums over each of a block's groups of term(slot, place in all numbers), divided by its size: leaves
+/// finish(mean) at `results`. Needs `sums` among what the block shares.
+template <typename T, typename Block, typename Term, typename Finish>
+FEDARENA_HOST_DEVICE inline void average_groups(Block& block, const NormSizes& sizes, std::int64_t count,
+                                                T* results, const Term& term, const Finish& finish) {
   auto& shared = block.shared();
-  const auto size = static_cast<double>(count);
+  const NormTeams teams(sizes);
   block.threads([&](int thread, auto& /*own*/) {
-    shared.sums[thread] = strided_sum<T>(thread, count, kNormThreads, [x](std::int64_t i) { return x[i]; });
+    const NormPlace at(teams, block.index(), thread);
+    const std::int64_t start = at.group * sizes.group();
+    shared.sums[thread] = at.group >= count ? 0
+                                            : strided_sum<T>(at.rank, sizes.group(), teams.width(),
+                                                             [&](int i) { return term(at.slot, start + i); });
   });
-  add_up(block, shared.sums, kNormThreads);
+  add_up(block, teams.width(), shared.sums);
   block.threads([&](int thread, auto& /*own*/) {
-    if (thread == 0) shared.mean = static_cast<T>(shared.sums[0] / size);
+    const NormPlace at(teams, block.index(), thread);
+    if (at.rank == 0) results[at.slot] = static_cast<T>(finish(at.slot, shared.sums[thread] / sizes.group()));
   });
-  block.threads([&](int thread, auto& /*own*/) {
-    const T mean = shared.mean;
-    shared.sums[thread] = strided_sum<T>(thread, count, kNormThreads, [x, mean](std::int64_t i) {
-      const T centred = x[i] - mean;
-      return centred * centred;
-    });
-  });
-  add_up(block, shared.sums, kNormThreads);
-  block.threads([&](int thread, auto& /*own*/) {
-    if (thread == 0) shared.inverse = static_cast<T>(1 / sqrt(shared.sums[0] / size + epsilon));
-  });
+}
+
+/// Mean and inverse deviation of each of a block's groups; leaves them in `mean` and `inverse` of what the
+/// block shares.
+template <typename T, typename Block>
+FEDARENA_HOST_DEVICE inline void find_moments(Block& block, const NormSizes& sizes, std::int64_t count,
+                                              const T* inputs) {
+  auto& shared = block.shared();
+  average_groups<T>(
+      block, sizes, count, shared.mean, [inputs](int /*slot*/, std::int64_t i) { return inputs[i]; },
+      [](int /*slot*/, double mean) { return mean; });
+  average_groups<T>(
+      block, sizes, count, shared.inverse,
+      [inputs, &shared](int slot, std::int64_t i) {
+        const T centred = inputs[i] - shared.mean[slot];
+        return centred * centred;
+      },
+      [&sizes](int /*slot*/, double variance) { return 1 / sqrt(variance + sizes.epsilon); });
 }
 
 /// kernels::group_norm: forward, with the tail.
@@ -75,47 +121,83 @@ struct NormForward {
   static constexpr int kThreads = kNormThreads;
   struct Shared {
     double sums[kThreads];
-    T mean, inverse;
+    OfGroups<T> mean, inverse;
   };
   using Own = Nothing;
 
   NormSizes sizes;
+  std::int64_t count;  ///< groups of all examples
   const T *inputs, *weight, *bias;
   T *outputs, *mean, *inverse;
+
+  std::int64_t blocks() const { return NormTeams(sizes).blocks(count); }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
-    const T* x = inputs + block.index() * sizes.group();
-    find_moments(block, x, sizes.group(), sizes.epsilon);
+    const NormTeams teams(sizes);
+    find_moments(block, sizes, count, inputs);
     block.threads([&](int thread, auto& /*own*/) {
-      if (thread == 0) {
-        mean[block.index()] = shared.mean;
-        inverse[block.index()] = shared.inverse;
+      const NormPlace at(teams, block.index(), thread);
+      if (at.group >= count) return;
+      const T centre = shared.mean[at.slot], deviation = shared.inverse[at.slot];
+      if (at.rank == 0) {
+        mean[at.group] = centre;
+        inverse[at.group] = deviation;
       }
-      const std::int64_t first = sizes.first_channel(block.index()),
-                         count = sizes.channels * sizes.pooled_plane();
-      T* out = outputs + block.index() * count;
-      for (std::int64_t i = thread; i < count; i += kThreads) {
-        const std::int64_t channel = i / sizes.pooled_plane();
-        const T *plane = x + channel * sizes.plane(), centre = shared.mean;
-        const T scale = shared.inverse * weight[first + channel], shift = bias[first + channel];
-        const bool relu = sizes.relu;
-        out[i] = window_mean<T>(sizes.windows, i % sizes.pooled_plane(), [=](std::int64_t position) {
-          const T value = normalised(plane[position], centre, scale, shift);
-          return relu && value < 0 ? T(0) : value;  // NaN and minus zero stay, as LibTorch has it
-        });
+      const bool relu = sizes.relu;
+      for (int channel = at.channel; channel < sizes.channels; channel += teams.channels()) {
+        const std::int64_t row = at.group * sizes.channels + channel,
+                           parameter = sizes.first_channel(at.group) + channel;
+        const T* plane = inputs + row * sizes.plane();
+        T* out = outputs + row * sizes.pooled_plane();
+        const T scale = deviation * weight[parameter], shift = bias[parameter];
+        for (int i = at.lane; i < sizes.pooled_plane(); i += teams.lanes) {
+          out[i] = window_mean<T>(sizes.windows, i, [=](int position) {
+            const T value = normalised(plane[position], centre, scale, shift);
+            return relu && value < 0 ? T(0) : value;  // NaN and minus zero stay, as LibTorch has it
+          });
+        }
       }
     });
   }
 };
 
-/// The gradient in a number after normalisation from those in the tail's outputs.
+/// Gradients in what was normalised, from those in the tail's outputs, on one channel of one example.
 template <typename T>
-FEDARENA_HOST_DEVICE inline T through_tail(const NormSizes& sizes, std::int64_t position, const T* deltas,
-                                           T input, T mean, T scale, T shift) {
-  if (sizes.relu && normalised(input, mean, scale, shift) <= 0) return T(0);
-  return spread(sizes.windows, position, deltas);
+struct ThroughTail {
+  Windows windows;
+  bool relu;
+  const T *inputs, *deltas;  ///< of the channel
+  T mean, scale, shift;
+
+  FEDARENA_HOST_DEVICE bool passes(T input) const {
+    return !(relu && normalised(input, mean, scale, shift) <= 0);
+  }
+  FEDARENA_HOST_DEVICE T operator()(const Positions& at) const {
+    return passes(inputs[at.index()]) ? spread(windows, at, deltas) : T(0);
+  }
+};
+
+/// Adds up what add(position, parts) adds to kSums numbers, over a lane's positions of a plane: into `parts`
+/// in their own type, kTerms at a time, and those in double.
+template <typename T, int kSums, typename Add>
+FEDARENA_HOST_DEVICE inline void sum_positions(const Windows& windows, int lane, int lanes, double* totals,
+                                               const Add& add) {
+  FEDARENA_UNROLL
+  for (int sum = 0; sum < kSums; ++sum) totals[sum] = 0;
+  Positions at(windows, lane, lanes);
+  while (at.index() < windows.plane()) {
+    T parts[kSums] = {};
+    if (windows.plane() - at.index() > (kTerms - 1) * lanes) {
+      FEDARENA_UNROLL
+      for (int k = 0; k < kTerms; ++k, at.next()) add(at, parts);
+    } else {
+      for (; at.index() < windows.plane(); at.next()) add(at, parts);
+    }
+    FEDARENA_UNROLL
+    for (int sum = 0; sum < kSums; ++sum) totals[sum] += static_cast<double>(parts[sum]);
+  }
 }
 
 /// kernels::group_norm_backward, from gradients in the tail's outputs: those in the inputs, and each
@@ -125,70 +207,98 @@ struct NormBackward {
   static constexpr int kThreads = kNormThreads;
   struct Shared {
     double slopes[kThreads], totals[kThreads];
-    double product, sum;  ///< over the channels so far, times their weights
-    T along, constant;
+    OfGroups<double> product, sum;  ///< over the channels so far, times their weights
   };
   using Own = Nothing;
 
   NormSizes sizes;
+  std::int64_t count;  ///< groups of all examples
   const T *inputs, *deltas, *weight, *bias, *mean, *inverse;
   T *outputs, *weight_rows, *bias_rows;
 
-  FEDARENA_HOST_DEVICE T delta(std::int64_t block, std::int64_t channel, std::int64_t position) const {
-    const std::int64_t at = sizes.first_channel(block) + channel, row = block * sizes.channels + channel;
-    const T centre = mean[block], scale = inverse[block] * weight[at], shift = bias[at];
-    return through_tail(sizes, position, deltas + row * sizes.pooled_plane(),
-                        inputs[row * sizes.plane() + position], centre, scale, shift);
+  std::int64_t blocks() const { return NormTeams(sizes).blocks(count); }
+
+  FEDARENA_HOST_DEVICE ThroughTail<T> tail(std::int64_t group, int channel) const {
+    const std::int64_t parameter = sizes.first_channel(group) + channel,
+                       row = group * sizes.channels + channel;
+    return {sizes.windows,
+            sizes.relu,
+            inputs + row * sizes.plane(),
+            deltas + row * sizes.pooled_plane(),
+            mean[group],
+            inverse[group] * weight[parameter],
+            bias[parameter]};
+  }
+
+  // Of one channel: what its lanes add up, and then what the first of them makes of the sums.
+  FEDARENA_HOST_DEVICE void sum_channel(Shared& shared, const NormTeams& teams, const NormPlace& at,
+                                        int channel, int thread) const {
+    double sums[2] = {0, 0};
+    if (at.group < count && channel < sizes.channels) {
+      const ThroughTail<T> delta = tail(at.group, channel);
+      sum_positions<T, 2>(sizes.windows, at.lane, teams.lanes, sums, [&](const Positions& place, T* parts) {
+        const T d = delta(place);
+        parts[0] += d * (delta.inputs[place.index()] - delta.mean);
+        parts[1] += d;
+      });
+    }
+    shared.slopes[thread] = sums[0];
+    shared.totals[thread] = sums[1];
+  }
+  FEDARENA_HOST_DEVICE void close_channel(Shared& shared, const NormPlace& at, int channel,
+                                          int thread) const {
+    if (at.lane != 0 || at.group >= count || channel >= sizes.channels) return;
+    const std::int64_t row = at.group * sizes.channels + channel;
+    const auto scale = static_cast<double>(weight[sizes.first_channel(at.group) + channel]);
+    weight_rows[row] = static_cast<T>(shared.slopes[thread] * static_cast<double>(inverse[at.group]));
+    bias_rows[row] = static_cast<T>(shared.totals[thread]);
+    shared.slopes[thread] *= scale;
+    shared.totals[thread] *= scale;
   }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     auto& shared = block.shared();
-    const std::int64_t index = block.index(), first = sizes.first_channel(index);
-    const T* x = inputs + index * sizes.group();
-    const T centre = mean[index], deviation = inverse[index];
-    const ChannelTeams threads(sizes.channels);
+    const NormTeams teams(sizes);
+    const auto place = [&](int thread) { return NormPlace(teams, block.index(), thread); };
     block.threads([&](int thread, auto& /*own*/) {
-      if (thread == 0) shared.product = shared.sum = 0;
+      const NormPlace at = place(thread);
+      if (at.rank == 0) shared.product[at.slot] = shared.sum[at.slot] = 0;
     });
-    for (std::int64_t begin = 0; begin < sizes.channels; begin += threads.teams) {
+    for (int begin = 0; begin < sizes.channels; begin += teams.channels()) {
       block.threads([&](int thread, auto& /*own*/) {
-        const std::int64_t channel = begin + thread / threads.lanes, lane = thread % threads.lanes;
-        const std::int64_t count = channel < sizes.channels ? sizes.plane() : 0;
-        const T* plane = x + channel * sizes.plane();
-        shared.slopes[thread] = strided_sum<T>(lane, count, threads.lanes, [&](std::int64_t i) {
-          return delta(index, channel, i) * (plane[i] - centre);
-        });
-        shared.totals[thread] = strided_sum<T>(lane, count, threads.lanes,
-                                               [&](std::int64_t i) { return delta(index, channel, i); });
+        const NormPlace at = place(thread);
+        sum_channel(shared, teams, at, begin + at.channel, thread);
       });
-      add_up(block, shared.slopes, threads.lanes);
-      add_up(block, shared.totals, threads.lanes);
+      add_up(block, teams.lanes, shared.slopes, shared.totals);
       block.threads([&](int thread, auto& /*own*/) {
-        if (thread != 0) return;
-        for (std::int64_t team = 0; team < threads.teams && begin + team < sizes.channels; ++team) {
-          const std::int64_t channel = begin + team, row = index * sizes.channels + channel;
-          const double slope = shared.slopes[team * threads.lanes],
-                       total = shared.totals[team * threads.lanes];
-          weight_rows[row] = static_cast<T>(slope * static_cast<double>(deviation));
-          bias_rows[row] = static_cast<T>(total);
-          shared.product += slope * static_cast<double>(weight[first + channel]);
-          shared.sum += total * static_cast<double>(weight[first + channel]);
+        const NormPlace at = place(thread);
+        close_channel(shared, at, begin + at.channel, thread);
+      });
+      block.threads([&](int thread, auto& /*own*/) {
+        const NormPlace at = place(thread);
+        if (at.rank != 0) return;
+        for (int team = 0; team < teams.channels() && begin + team < sizes.channels; ++team) {
+          shared.product[at.slot] += shared.slopes[thread + team * teams.lanes];
+          shared.sum[at.slot] += shared.totals[thread + team * teams.lanes];
         }
       });
     }
     block.threads([&](int thread, auto& /*own*/) {
-      if (thread != 0) return;
+      const NormPlace at = place(thread);
+      if (at.group >= count) return;
+      const T centre = mean[at.group], deviation = inverse[at.group];
       const auto size = static_cast<double>(sizes.group()), r = static_cast<double>(deviation);
-      shared.along = static_cast<T>(shared.product / size * r * r);
-      shared.constant = static_cast<T>(shared.sum / size);
-    });
-    block.threads([&](int thread, auto& /*own*/) {
-      T* out = outputs + index * sizes.group();
-      for (std::int64_t i = thread; i < sizes.group(); i += kThreads) {
-        const std::int64_t channel = i / sizes.plane();
-        const T d = delta(index, channel, i % sizes.plane());
-        out[i] = deviation * (weight[first + channel] * d - shared.constant - (x[i] - centre) * shared.along);
+      const T along = static_cast<T>(shared.product[at.slot] / size * r * r),
+              constant = static_cast<T>(shared.sum[at.slot] / size);
+      for (int channel = at.channel; channel < sizes.channels; channel += teams.channels()) {
+        const ThroughTail<T> delta = tail(at.group, channel);
+        const T scale = weight[sizes.first_channel(at.group) + channel];
+        T* out = outputs + (at.group * sizes.channels + channel) * sizes.plane();
+        for (Positions i(sizes.windows, at.lane, teams.lanes); i.index() < sizes.plane(); i.next()) {
+          const T x = delta.inputs[i.index()];
+          out[i.index()] = deviation * (scale * delta(i) - constant - (x - centre) * along);
+        }
       }
     });
   }

@@ -8,57 +8,91 @@
 namespace fedarena::cuda {
 
 /// Planes of numbers that are pooled over non-overlapping windows of size x size; what is left over at the
-/// right and below belongs to none. Without pooling `size` is one.
+/// right and below belongs to none. Without pooling `size` is one. A GPU divides 32 bits in a fifth of the
+/// time of 64, so a plane has fewer than 2^31 numbers.
 struct Windows {
-  std::int64_t height, width, size;
+  int height, width, size;
 
-  FEDARENA_HOST_DEVICE std::int64_t plane() const { return height * width; }
-  FEDARENA_HOST_DEVICE std::int64_t pooled_width() const { return width / size; }
-  FEDARENA_HOST_DEVICE std::int64_t pooled_plane() const { return (height / size) * (width / size); }
+  FEDARENA_HOST_DEVICE int plane() const { return height * width; }
+  FEDARENA_HOST_DEVICE int pooled_width() const { return width / size; }
+  FEDARENA_HOST_DEVICE int pooled_plane() const { return (height / size) * (width / size); }
   /// The upper left position of a window.
-  FEDARENA_HOST_DEVICE std::int64_t first(std::int64_t window) const {
+  FEDARENA_HOST_DEVICE int first(int window) const {
+    if (size == 1) return window;
     return (window / pooled_width()) * size * width + (window % pooled_width()) * size;
   }
   /// The window of a position, or -1.
-  FEDARENA_HOST_DEVICE std::int64_t window_of(std::int64_t position) const {
-    const std::int64_t y = position / width / size, x = position % width / size;
+  FEDARENA_HOST_DEVICE int window_at(int row, int column) const {
+    constexpr unsigned kTwo = 2;  // most windows' size: a shift
+    const auto of = [this](int place) {
+      return size == 2 ? static_cast<int>(static_cast<unsigned>(place) / kTwo) : place / size;
+    };
+    const int y = of(row), x = of(column);
     return y < height / size && x < pooled_width() ? y * pooled_width() + x : -1;
   }
 };
 
+/// Every `stride`-th position of a plane from `first` on, with row and column, which are counted on.
+class Positions {
+ public:
+  FEDARENA_HOST_DEVICE Positions(const Windows& windows, int first, int stride)
+      : index_(first),
+        row_(first / windows.width),
+        column_(first % windows.width),
+        stride_(stride),
+        rows_(stride / windows.width),
+        columns_(stride % windows.width),
+        width_(windows.width) {}
+
+  FEDARENA_HOST_DEVICE int index() const { return index_; }
+  FEDARENA_HOST_DEVICE int row() const { return row_; }
+  FEDARENA_HOST_DEVICE int column() const { return column_; }
+  FEDARENA_HOST_DEVICE void next() {
+    index_ += stride_;
+    row_ += rows_;
+    column_ += columns_;
+    if (column_ >= width_) {
+      column_ -= width_;
+      ++row_;
+    }
+  }
+
+ private:
+  int index_, row_, column_, stride_, rows_, columns_, width_;
+};
+
 /// Mean over a window of at(position), in the order of the CPU's pool_plane.
 template <typename T, typename At>
-FEDARENA_HOST_DEVICE inline T window_mean(const Windows& windows, std::int64_t window, const At& at) {
-  const std::int64_t first = windows.first(window), width = windows.width;
+FEDARENA_HOST_DEVICE inline T window_mean(const Windows& windows, int window, const At& at) {
+  const int first = windows.first(window), width = windows.width;
   if (windows.size == 1) return at(first);
   if (windows.size == 2) {
     return ((at(first) + at(first + 1)) + (at(first + width) + at(first + width + 1))) * T(0.25);
   }
   T sum = 0;
-  for (std::int64_t dy = 0; dy < windows.size; ++dy) {
-    for (std::int64_t dx = 0; dx < windows.size; ++dx) sum += at(first + dy * width + dx);
+  for (int dy = 0; dy < windows.size; ++dy) {
+    for (int dx = 0; dx < windows.size; ++dx) sum += at(first + dy * width + dx);
   }
   return sum * (T(1) / static_cast<T>(windows.size * windows.size));
 }
 
 /// The gradient at a position, from those of the windows' means.
 template <typename T>
-FEDARENA_HOST_DEVICE inline T spread(const Windows& windows, std::int64_t position, const T* deltas) {
-  if (windows.size == 1) return deltas[position];
-  const std::int64_t window = windows.window_of(position);
+FEDARENA_HOST_DEVICE inline T spread(const Windows& windows, const Positions& at, const T* deltas) {
+  if (windows.size == 1) return deltas[at.index()];
+  const int window = windows.window_at(at.row(), at.column());
   return window < 0 ? T(0) : deltas[window] * (T(1) / static_cast<T>(windows.size * windows.size));
 }
 
 /// The position of a window's largest number, the first of equals. What is not a number is larger than none,
 /// as in the CPU's for_each_largest_of_plane.
 template <typename T>
-FEDARENA_HOST_DEVICE inline std::int64_t largest_of(const Windows& windows, std::int64_t window,
-                                                    const T* plane) {
-  const std::int64_t first = windows.first(window);
-  std::int64_t largest = first;
-  for (std::int64_t dy = 0; dy < windows.size; ++dy) {
-    for (std::int64_t dx = 0; dx < windows.size; ++dx) {
-      const std::int64_t position = first + dy * windows.width + dx;
+FEDARENA_HOST_DEVICE inline int largest_of(const Windows& windows, int window, const T* plane) {
+  const int first = windows.first(window);
+  int largest = first;
+  for (int dy = 0; dy < windows.size; ++dy) {
+    for (int dx = 0; dx < windows.size; ++dx) {
+      const int position = first + dy * windows.width + dx;
       if (plane[position] > plane[largest]) largest = position;
     }
   }
@@ -81,16 +115,16 @@ struct Pool {
   T* to;
 
   /// Results of a plane.
-  FEDARENA_HOST_DEVICE std::int64_t results() const {
+  FEDARENA_HOST_DEVICE int results() const {
     return is_adjoint(what) ? windows.plane() : windows.pooled_plane();
   }
   std::int64_t blocks() const { return ceil_div(planes * results(), kThreads); }
 
-  FEDARENA_HOST_DEVICE T largest_number(std::int64_t window, const T* plane) const {
-    const std::int64_t first = windows.first(window);
+  FEDARENA_HOST_DEVICE T largest_number(int window, const T* plane) const {
+    const int first = windows.first(window);
     T largest = plane[first];
-    for (std::int64_t dy = 0; dy < windows.size; ++dy) {
-      for (std::int64_t dx = 0; dx < windows.size; ++dx) {
+    for (int dy = 0; dy < windows.size; ++dy) {
+      for (int dx = 0; dx < windows.size; ++dx) {
         const T value = plane[first + dy * windows.width + dx];
         if (value > largest || value != value) largest = value;
       }
@@ -98,21 +132,21 @@ struct Pool {
     return largest;
   }
 
-  FEDARENA_HOST_DEVICE T result(std::int64_t plane, std::int64_t place) const {
+  FEDARENA_HOST_DEVICE T result(std::int64_t plane, int place) const {
     const std::int64_t whole = plane * windows.plane(), pooled = plane * windows.pooled_plane();
     switch (what) {
       case Pooling::kAverage: {
         const T* numbers = from + whole;
-        return window_mean<T>(windows, place, [numbers](std::int64_t position) { return numbers[position]; });
+        return window_mean<T>(windows, place, [numbers](int position) { return numbers[position]; });
       }
       case Pooling::kAverageAdjoint:
-        return spread(windows, place, from + pooled);
+        return spread(windows, Positions(windows, place, 0), from + pooled);
       case Pooling::kMax:
         return largest_number(place, inputs + whole);
       case Pooling::kMaxTangent:
         return from[whole + largest_of(windows, place, inputs + whole)];
       case Pooling::kMaxAdjoint: {
-        const std::int64_t window = windows.window_of(place);
+        const int window = windows.window_at(place / windows.width, place % windows.width);
         return window >= 0 && largest_of(windows, window, inputs + whole) == place ? from[pooled + window]
                                                                                    : T(0);
       }
@@ -124,7 +158,8 @@ struct Pool {
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
     block.threads([&](int thread, auto& /*own*/) {
       const std::int64_t index = block.index() * kThreads + thread;
-      if (index < planes * results()) to[index] = result(index / results(), index % results());
+      if (index >= planes * results()) return;
+      to[index] = result(index / results(), static_cast<int>(index % results()));
     });
   }
 };

@@ -24,12 +24,12 @@ struct SquaredNorms {
     auto& sums = block.shared().sums;
     const T* row = rows + block.index() * size;
     block.threads([&](int thread, auto& /*own*/) {
-      sums[thread] = strided_sum<double>(thread, size, kThreads, [row](std::int64_t i) {
+      sums[thread] = strided_sum<double, std::int64_t>(thread, size, kThreads, [row](std::int64_t i) {
         const auto value = static_cast<double>(row[i]);
         return value * value;
       });
     });
-    add_up(block, sums, kThreads);
+    add_up(block, kThreads, sums);
     block.threads([&](int thread, auto& /*own*/) {
       if (thread == 0) squared[block.index()] = sums[0];
     });
@@ -40,7 +40,7 @@ struct SquaredNorms {
 /// The bits of the CPU's kernels::add_weighted_sum. A thread for each number of the target.
 template <typename T>
 struct WeightedSum {
-  static constexpr int kThreads = 256;
+  static constexpr int kThreads = 256, kRows = 16;
   using Shared = Nothing;
   using Own = Nothing;
 
@@ -57,9 +57,18 @@ struct WeightedSum {
       const std::int64_t place = block.index() * kThreads + thread;
       if (place >= size) return;
       T sum = target[place];
-      for (std::int64_t row = 0; row < count; ++row) {
-        const T factor = factors[row];
-        if (factor != 0) sum += factor * rows[row * size + place];
+      for (std::int64_t begin = 0; begin < count; begin += kRows) {
+        // All are asked for before the first is added.
+        T factor[kRows], number[kRows];
+        FEDARENA_UNROLL
+        for (int i = 0; i < kRows; ++i) {
+          factor[i] = begin + i < count ? factors[begin + i] : T(0);
+          number[i] = factor[i] != 0 ? rows[(begin + i) * size + place] : T(0);
+        }
+        FEDARENA_UNROLL
+        for (int i = 0; i < kRows; ++i) {
+          if (factor[i] != 0) sum += factor[i] * number[i];
+        }
       }
       target[place] = sum;
     });

@@ -1,5 +1,6 @@
 #include "harness/gradients/cuda/tensors.hpp"
 
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -9,10 +10,10 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/gradients/cuda/example_weights.hpp"
 #include "harness/gradients/cuda/norm_tangents.hpp"
 #include "harness/gradients/cuda/normals.hpp"
 #include "harness/gradients/cuda/norms.hpp"
+#include "harness/gradients/cuda/patches.hpp"
 #include "harness/gradients/cuda/place.hpp"
 #include "harness/gradients/cuda/pools.hpp"
 #include "harness/gradients/cuda/rows.hpp"
@@ -20,6 +21,12 @@
 
 namespace fedarena::cuda {
 namespace {
+
+// Indices within an example have 32 bits.
+int narrow(std::int64_t number) {
+  FEDARENA_CHECK(number, <=, std::numeric_limits<int>::max());
+  return static_cast<int>(number);
+}
 
 // Runs so many blocks of a kernel on the tensors' device.
 template <typename Kernel>
@@ -39,11 +46,13 @@ T* numbers_of(const torch::Tensor& tensor) {
 
 NormSizes sizes_of(const torch::Tensor& inputs, const GroupNorm& layer, const kernels::Tail& tail) {
   const kernels::Extent extent(inputs, layer, tail);
-  return {.groups = layer.groups,
-          .channels = extent.channels,
-          .windows = {extent.height, extent.width, std::max<std::int64_t>(1, tail.pool)},
-          .relu = tail.relu,
-          .epsilon = layer.epsilon};
+  (void)narrow(extent.group());
+  return {
+      .groups = layer.groups,
+      .channels = narrow(extent.channels),
+      .windows = {narrow(extent.height), narrow(extent.width), narrow(std::max<std::int64_t>(1, tail.pool))},
+      .relu = tail.relu,
+      .epsilon = layer.epsilon};
 }
 
 template <typename T>
@@ -52,18 +61,10 @@ MovingScales<T> scales_of(const kernels::MovingNorm& norm) {
           norm.bias_tangent.data_ptr<T>()};
 }
 
-template <typename T, int Rows>
-HeldWeights hold_weights(const ConvSizes& sizes, const torch::Tensor& inputs, const torch::Tensor& deltas) {
-  const std::int64_t examples = inputs.size(0);
-  ExampleWeights<T, Rows> kernel{sizes, inputs.data_ptr<T>(), deltas.data_ptr<T>(), nullptr, nullptr};
-  HeldWeights result{at::empty({examples, sizes.out, sizes.columns()}, inputs.options()), {}};
-  const torch::Tensor squared =
-      at::empty({examples, kernel.tiles()}, inputs.options().dtype(torch::kFloat64));
-  kernel.gradients = result.gradients.data_ptr<T>();
-  kernel.squared = squared.data_ptr<double>();
-  launch_for(inputs, kernel, examples * kernel.tiles());
-  result.squared = squared.sum(1);
-  return result;
+PatchSizes patch_sizes(const Conv2d& layer, std::int64_t height, std::int64_t width) {
+  const std::int64_t out_plane = (height + 2 * layer.padding) * (width + 2 * layer.padding);
+  (void)narrow((layer.in * layer.kernel * layer.kernel + 4) * out_plane);
+  return {narrow(layer.in), narrow(layer.kernel), narrow(layer.padding), narrow(height), narrow(width)};
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ void pool_planes(kernels::Pooling what, std::int64_t size, at::IntArrayRef shape
                  const torch::Tensor& from, const torch::Tensor& to) {
   AT_DISPATCH_FLOATING_TYPES(to.scalar_type(), "pool_planes", [&] {
     const Pool<scalar_t> pool{what,
-                              {shape[2], shape[3], size},
+                              {narrow(shape[2]), narrow(shape[3]), narrow(size)},
                               shape[0] * shape[1],
                               numbers_of<scalar_t>(inputs),
                               numbers_of<scalar_t>(from),
@@ -89,13 +90,14 @@ kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& lay
                              at::empty(moments, inputs.options()), at::empty(moments, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
     const NormForward<scalar_t> forward{.sizes = sizes_of(inputs, layer, tail),
+                                        .count = inputs.size(0) * layer.groups,
                                         .inputs = inputs.data_ptr<scalar_t>(),
                                         .weight = weight.data_ptr<scalar_t>(),
                                         .bias = bias.data_ptr<scalar_t>(),
                                         .outputs = result.outputs.data_ptr<scalar_t>(),
                                         .mean = result.mean.data_ptr<scalar_t>(),
                                         .inverse = result.inverse_deviation.data_ptr<scalar_t>()};
-    launch_for(inputs, forward, inputs.size(0) * layer.groups);
+    launch_for(inputs, forward, forward.blocks());
   });
   return result;
 }
@@ -109,6 +111,7 @@ kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const tor
                                at::empty(rows, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward", [&] {
     const NormBackward<scalar_t> backward{.sizes = sizes_of(inputs, layer, tail),
+                                          .count = inputs.size(0) * layer.groups,
                                           .inputs = inputs.data_ptr<scalar_t>(),
                                           .deltas = deltas.data_ptr<scalar_t>(),
                                           .weight = weight.data_ptr<scalar_t>(),
@@ -118,7 +121,7 @@ kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const tor
                                           .outputs = result.inputs.data_ptr<scalar_t>(),
                                           .weight_rows = result.weight.data_ptr<scalar_t>(),
                                           .bias_rows = result.bias.data_ptr<scalar_t>()};
-    launch_for(inputs, backward, inputs.size(0) * layer.groups);
+    launch_for(inputs, backward, backward.blocks());
   });
   return result;
 }
@@ -129,12 +132,13 @@ kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch
                               at::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
     const NormTangentForward<scalar_t> forward{.sizes = sizes_of(inputs, norm.layer, norm.tail),
-                                               .at = scales_of<scalar_t>(norm),
+                                               .count = inputs.size(0) * norm.layer.groups,
+                                               .scales = scales_of<scalar_t>(norm),
                                                .inputs = inputs.data_ptr<scalar_t>(),
                                                .input_tangents = input_tangents.data_ptr<scalar_t>(),
                                                .outputs = result.outputs.data_ptr<scalar_t>(),
                                                .moments = result.moments.data_ptr<scalar_t>()};
-    launch_for(inputs, forward, inputs.size(0) * norm.layer.groups);
+    launch_for(inputs, forward, forward.blocks());
   });
   return result;
 }
@@ -145,14 +149,15 @@ torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const tor
   const torch::Tensor result = at::empty_like(inputs);
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward_tangent", [&] {
     const NormTangentBackward<scalar_t> backward{.sizes = sizes_of(inputs, norm.layer, norm.tail),
-                                                 .at = scales_of<scalar_t>(norm),
+                                                 .count = inputs.size(0) * norm.layer.groups,
+                                                 .scales = scales_of<scalar_t>(norm),
                                                  .inputs = inputs.data_ptr<scalar_t>(),
                                                  .input_tangents = input_tangents.data_ptr<scalar_t>(),
                                                  .deltas = deltas.data_ptr<scalar_t>(),
                                                  .delta_tangents = delta_tangents.data_ptr<scalar_t>(),
                                                  .moments = moments.data_ptr<scalar_t>(),
                                                  .outputs = result.data_ptr<scalar_t>()};
-    launch_for(inputs, backward, inputs.size(0) * norm.layer.groups);
+    launch_for(inputs, backward, backward.blocks());
   });
   return result;
 }
@@ -168,17 +173,13 @@ torch::Tensor squared_norms(const torch::Tensor& rows) {
   return squared;
 }
 
-void add_weighted_sum(std::span<const double> factors, const torch::Tensor& rows,
+void add_weighted_sum(const kernels::Factors& factors, const torch::Tensor& rows,
                       const torch::Tensor& target) {
-  const auto count = static_cast<std::int64_t>(factors.size());
-  const torch::Tensor weights =
-      torch::tensor(std::vector<double>(factors.begin(), factors.end()), torch::kFloat64)
-          .to(rows.scalar_type())
-          .to(rows.device());
+  const torch::Tensor& weights = factors.on(rows.options());
   AT_DISPATCH_FLOATING_TYPES(target.scalar_type(), "add_weighted_sum", [&] {
     const WeightedSum<scalar_t> sum{.rows = rows.data_ptr<scalar_t>(),
                                     .factors = weights.data_ptr<scalar_t>(),
-                                    .count = count,
+                                    .count = weights.numel(),
                                     .size = target.numel(),
                                     .target = target.data_ptr<scalar_t>()};
     launch_for(target, sum, sum.blocks());
@@ -198,20 +199,27 @@ void add_normals(const Stream::Place& from, double deviation, const torch::Tenso
   });
 }
 
-HeldWeights example_weights(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas) {
-  const ConvSizes sizes{layer.in, layer.out, layer.kernel, layer.padding, inputs.size(2), inputs.size(3)};
-  constexpr std::int64_t kMostRows = std::int64_t{1} << 15, kMostNumbers = std::int64_t{1} << 31;
-  FEDARENA_CHECK(sizes.height + layer.padding, <, kMostRows);
-  FEDARENA_CHECK(sizes.in * sizes.height * sizes.width + sizes.width * layer.padding, <, kMostNumbers);
-  return AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "example_weights", [&]() -> HeldWeights {
-    // As many rows a thread as the outputs fill: the more there are, the fewer reads of shared memory a
-    // product costs.
-    constexpr std::int64_t kSide = 16;
-    if (sizes.out <= kSide) return hold_weights<scalar_t, 1>(sizes, inputs, deltas);
-    if (sizes.out <= 2 * kSide) return hold_weights<scalar_t, 2>(sizes, inputs, deltas);
-    if (sizes.out <= 4 * kSide) return hold_weights<scalar_t, 4>(sizes, inputs, deltas);
-    return hold_weights<scalar_t, 8>(sizes, inputs, deltas);
+torch::Tensor patches_of(const Conv2d& layer, const torch::Tensor& inputs) {
+  const PatchSizes sizes = patch_sizes(layer, inputs.size(2), inputs.size(3));
+  const std::int64_t examples = inputs.size(0);
+  (void)narrow(examples * (layer.in + 1));
+  torch::Tensor result = at::empty({examples, sizes.rows(), sizes.positions()}, inputs.options());
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "patches_of", [&] {
+    const Patches<scalar_t> kernel{sizes, examples, inputs.data_ptr<scalar_t>(), result.data_ptr<scalar_t>()};
+    launch_for(inputs, kernel, kernel.blocks());
   });
+  return result;
+}
+
+torch::Tensor add_patches(const Conv2d& layer, const torch::Tensor& patches, at::IntArrayRef shape) {
+  const PatchSizes sizes = patch_sizes(layer, shape[2], shape[3]);
+  torch::Tensor result = at::empty(shape, patches.options());
+  AT_DISPATCH_FLOATING_TYPES(patches.scalar_type(), "add_patches", [&] {
+    const AddPatches<scalar_t> kernel{sizes, shape[0], patches.data_ptr<scalar_t>(),
+                                      result.data_ptr<scalar_t>()};
+    launch_for(result, kernel, kernel.blocks());
+  });
+  return result;
 }
 
 }  // namespace fedarena::cuda

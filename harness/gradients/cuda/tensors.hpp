@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include <torch/types.h>
@@ -59,18 +58,15 @@ torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const tor
 
 /// float64 [n], where the rows [n, ...] lie.
 torch::Tensor squared_norms(const torch::Tensor& rows);
-void add_weighted_sum(std::span<const double> factors, const torch::Tensor& rows,
+void add_weighted_sum(const kernels::Factors& factors, const torch::Tensor& rows,
                       const torch::Tensor& target);
 
 /// target[i] += deviation * the i-th normal from that place of a stream on; an even number of them.
 void add_normals(const Stream::Place& from, double deviation, const torch::Tensor& target);
 
-/// Each example's own gradient in a convolution's weight and bias.
-struct HeldWeights {
-  torch::Tensor gradients;  ///< [n, out, in * kernel * kernel + 1], the bias last
-  torch::Tensor squared;    ///< their squared norms, float64 [n]
-};
-/// From inputs [n, in, h, w] and deltas [n, out, h', w'].
-HeldWeights example_weights(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas);
+/// The patches (cuda/patches.hpp) of inputs [n, in, h, w]: [n, rows, positions].
+torch::Tensor patches_of(const Conv2d& layer, const torch::Tensor& inputs);
+/// The transpose, from [n, in * kernel * kernel, positions] to a tensor of that shape, [n, in, h, w].
+torch::Tensor add_patches(const Conv2d& layer, const torch::Tensor& patches, at::IntArrayRef shape);
 
 }  // namespace fedarena::cuda

@@ -6,11 +6,13 @@
 #include <mutex>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <c10/util/Exception.h>
 
 #include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/engine/reservations.hpp"
+#include "harness/gradients/rules/rule.hpp"
 
 namespace fedarena {
 namespace {
@@ -19,15 +21,41 @@ namespace {
 // million an example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
 constexpr std::int64_t kActivationsInCache = 5'000'000;
 constexpr std::int64_t kLargestMicroBatch = 256;
-// A GPU wants much work at once. In single precision these numbers are 2 GiB: 256 examples of that ConvNet,
-// whose convolutions then take a hundred times as long as their launches (at 67 TFLOP/s).
-constexpr std::int64_t kNumbersOnAGpu = std::int64_t{1} << 29;
+// A GPU wants much work at once. In single precision these numbers are 4 GiB: 256 examples of that ConvNet,
+// whose convolutions then take a hundred times as long as their launches.
+constexpr std::int64_t kNumbersOnAGpu = std::int64_t{1} << 30;
 constexpr std::int64_t kLargestGpuMicroBatch = 512;
+
+// Of the patches of an example (rules/product_rules.cpp): those of all convolutions, which a pass keeps, and
+// once more of the largest, for its gradient.
+std::int64_t patches_of_an_example(const Architecture& architecture) {
+  std::vector<std::int64_t> shape = architecture.input_shape;
+  std::int64_t all = 0, largest = 0;
+  if (!std::ranges::all_of(architecture.layers, has_rule)) return 0;  // by autograd
+  const auto pool = [&](std::int64_t size) {
+    shape[1] /= size;
+    shape[2] /= size;
+  };
+  for (const Layer& layer : architecture.layers) {
+    if (const auto* conv = std::get_if<Conv2d>(&layer)) {
+      const std::int64_t more = 2 * conv->padding - conv->kernel + 1;
+      shape = {conv->out, shape[1] + more, shape[2] + more};
+      const std::int64_t patches = conv->in * conv->kernel * conv->kernel * shape[1] * shape[2];
+      all += patches;
+      largest = std::max(largest, patches);
+    } else if (const auto* mean = std::get_if<AveragePool>(&layer)) {
+      pool(mean->size);
+    } else if (const auto* max = std::get_if<MaxPool>(&layer)) {
+      pool(max->size);
+    }
+  }
+  return all + largest;
+}
 
 // What an example has on a GPU: what layers are given, what they pass on in both directions, and its own
 // gradient.
 std::int64_t numbers_of_an_example(const Model& model) {
-  return 3 * model.activations() + model.layout()->numel();
+  return 3 * model.activations() + patches_of_an_example(model.architecture()) + model.layout()->numel();
 }
 
 // How many pieces of that size the whole has room for: a power of two from 1 to `most`.

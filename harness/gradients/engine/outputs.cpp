@@ -43,7 +43,7 @@ Compute::OutputGradient output_gradient_by_rules(const Weights& weights, const t
   pass.forward(inputs);
   Compute::OutputGradient result{zeros_like(weights.at()), {}};
   result.inputs = or_zeros(pass.backward(slopes, /*to_inputs=*/true), inputs).view(inputs.sizes());
-  pass.add_sum(std::vector<double>(static_cast<std::size_t>(inputs.size(0)), 1.0), result.parameters);
+  pass.add_sum(kernels::Factors::ones(inputs.size(0)), result.parameters);
   return result;
 }
 

@@ -62,10 +62,11 @@ torch::Tensor Pass::backward(torch::Tensor deltas, bool to_inputs, Trace* trace)
 Lengths Pass::lengths(std::int64_t examples) const {
   Lengths result(static_cast<std::size_t>(examples));
   for (const Step& step : steps_) step.rule->add_lengths(result);
+  result.read();
   return result;
 }
 
-void Pass::add_sum(std::span<const double> factors, const Params& sum) const {
+void Pass::add_sum(const kernels::Factors& factors, const Params& sum) const {
   for (const Step& step : steps_) {
     std::vector<torch::Tensor> sums;
     for (std::size_t index = step.first; index < step.end; ++index) sums.push_back(sum[index]);

@@ -48,7 +48,7 @@ class Pass {
   torch::Tensor backward(torch::Tensor deltas, bool to_inputs, Trace* trace = nullptr);
 
   Lengths lengths(std::int64_t examples) const;
-  void add_sum(std::span<const double> factors, const Params& sum) const;
+  void add_sum(const kernels::Factors& factors, const Params& sum) const;
 
  private:
   struct Step {

@@ -126,7 +126,7 @@ ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batc
     factors.push_back(!ordinary ? 0 : norm <= bound ? 1 : bound / norm);
     result.clipped += ordinary && norm > clip_norm;
   }
-  pass.add_sum(factors, result.sum);
+  pass.add_sum(kernels::Factors(std::move(factors)), result.sum);
   if (!extreme.empty()) {
     const ClippedSum rest = clipped_one_by_one(model, at, clip_norm, batch.select(torch::tensor(extreme)));
     result.sum += rest.sum;
@@ -160,7 +160,7 @@ Params mean_by_rules(const Weights& weights, const Batch& batch, Trace* trace) {
   Pass pass(weights, Want::kSum);
   pass.run(batch, trace);
   Params mean = zeros_like(weights.at());
-  pass.add_sum(std::vector<double>(static_cast<std::size_t>(batch.size()), 1.0), mean);
+  pass.add_sum(kernels::Factors::ones(batch.size()), mean);
   return mean;
 }
 

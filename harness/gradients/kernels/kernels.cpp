@@ -62,9 +62,10 @@ torch::Tensor pool_planes(Pooling what, std::int64_t size, at::IntArrayRef shape
   return result;
 }
 
-std::vector<double> squared_norms(const torch::Tensor& rows) {
-  if (cuda::takes(rows)) return to_vector(cuda::squared_norms(rows));
-  std::vector<double> results(static_cast<std::size_t>(rows.size(0)));
+torch::Tensor squared_norms(const torch::Tensor& rows) {
+  if (cuda::takes(rows)) return cuda::squared_norms(rows);
+  torch::Tensor squared = torch::empty({rows.size(0)}, torch::kFloat64);
+  const std::span results(squared.data_ptr<double>(), static_cast<std::size_t>(rows.size(0)));
   const std::int64_t size = rows.numel() / std::max<std::int64_t>(1, rows.size(0));
   AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "squared_norms", [&] {
     const auto* values = rows.data_ptr<scalar_t>();
@@ -78,7 +79,16 @@ std::vector<double> squared_norms(const torch::Tensor& rows) {
       }
     });
   });
-  return results;
+  return squared;
+}
+
+const torch::Tensor& Factors::on(const torch::TensorOptions& options) const {
+  if (!moved_.defined() || moved_.dtype() != options.dtype()) {
+    moved_ = torch::tensor(values_, torch::kFloat64)
+                 .to(options.dtype())
+                 .to(options.device(), options.dtype(), /*non_blocking=*/true);
+  }
+  return moved_;
 }
 
 std::vector<double> to_vector(const torch::Tensor& tensor) {
@@ -86,7 +96,7 @@ std::vector<double> to_vector(const torch::Tensor& tensor) {
   return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
 }
 
-double squared_norm(const torch::Tensor& tensor) { return squared_norms(tensor.unsqueeze(0)).front(); }
+double squared_norm(const torch::Tensor& tensor) { return squared_norms(tensor.unsqueeze(0)).item<double>(); }
 
 namespace {
 
@@ -136,8 +146,7 @@ void add_weighted_sum(std::span<const double> factors, const std::vector<torch::
   });
 }
 
-void add_weighted_sum(std::span<const double> factors, const torch::Tensor& rows,
-                      const torch::Tensor& target) {
+void add_weighted_sum(const Factors& factors, const torch::Tensor& rows, const torch::Tensor& target) {
   if (cuda::takes(rows)) return cuda::add_weighted_sum(factors, rows, target);
   AT_DISPATCH_FLOATING_TYPES(target.scalar_type(), "add_weighted_sum", [&] {
     const auto* first = rows.data_ptr<scalar_t>();

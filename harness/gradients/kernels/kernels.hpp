@@ -46,17 +46,34 @@ NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tenso
                                  const torch::Tensor& weight, const torch::Tensor& bias,
                                  const Tail& tail = {});
 
+/// A factor for each example of a micro-batch, on the host, and once on a GPU whose kernels ask for them.
+class Factors {
+ public:
+  explicit Factors(std::vector<double> values) : values_(std::move(values)) {}
+  static Factors ones(std::int64_t count) {
+    return Factors(std::vector<double>(static_cast<std::size_t>(count), 1.0));
+  }
+
+  double operator[](std::size_t example) const { return values_[example]; }
+  operator std::span<const double>() const { return values_; }  // NOLINT(google-explicit-constructor)
+  /// [n] of that type on that device.
+  const torch::Tensor& on(const torch::TensorOptions& options) const;
+
+ private:
+  std::vector<double> values_;
+  mutable torch::Tensor moved_;
+};
+
 /// Numbers of any tensor, in double.
 std::vector<double> to_vector(const torch::Tensor& tensor);
 /// Sum of squares, in double.
 double squared_norm(const torch::Tensor& tensor);
-/// The same of each row [i, ...].
-std::vector<double> squared_norms(const torch::Tensor& rows);
+/// The same of each row [i, ...], float64 [n] where the rows lie.
+torch::Tensor squared_norms(const torch::Tensor& rows);
 /// target += sum over i of factors[i] * rows[i]; rows whose factor is zero are not read. On the CPU.
 void add_weighted_sum(std::span<const double> factors, const std::vector<torch::Tensor>& rows,
                       const torch::Tensor& target);
 /// The same of the rows of one tensor, on any device.
-void add_weighted_sum(std::span<const double> factors, const torch::Tensor& rows,
-                      const torch::Tensor& target);
+void add_weighted_sum(const Factors& factors, const torch::Tensor& rows, const torch::Tensor& target);
 
 }  // namespace fedarena::kernels

@@ -30,15 +30,17 @@ class LinearRule final : public Rule {
     return wanted ? at::mm(deltas, parameters_[0]) : torch::Tensor();
   }
   void add_lengths(Lengths& lengths) const override {
-    const std::vector<double> inputs = kernels::squared_norms(inputs_);
-    const std::vector<double> deltas = kernels::squared_norms(deltas_);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      lengths.squared[i] += (inputs[i] + 1) * deltas[i];  // the bias has input one
-      lengths.inputs[i] += std::sqrt(inputs[i]);
-      lengths.reach[i] += std::sqrt(inputs[i] * deltas[i]);
-    }
+    lengths.add({kernels::squared_norms(inputs_), kernels::squared_norms(deltas_)},
+                [](Lengths& all, std::span<const Lengths::Numbers> squared) {
+                  for (std::size_t i = 0; i < all.squared.size(); ++i) {
+                    const double input = squared[0][i], delta = squared[1][i];
+                    all.squared[i] += (input + 1) * delta;  // the bias has input one
+                    all.inputs[i] += std::sqrt(input);
+                    all.reach[i] += std::sqrt(input * delta);
+                  }
+                });
   }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     const Scaled scaled = scale_examples(factors, inputs_, deltas_);
     sums[0].addmm_(scaled.deltas.t(), scaled.inputs);
     sums[1].add_(scaled.deltas.sum(0));
@@ -81,7 +83,7 @@ class SummedConv2d final : public Conv2dRule {
  public:
   using Conv2dRule::Conv2dRule;
 
-  void add_sum(std::span<const double> /*factors*/, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& /*factors*/, std::span<const torch::Tensor> sums) const override {
     convolution().add(gradient_.weight, sums[0]);
     sums[1].add_(gradient_.bias);
   }
@@ -100,15 +102,16 @@ class HeldConv2d final : public Conv2dRule {
   using Conv2dRule::Conv2dRule;
 
   void add_lengths(Lengths& lengths) const override {
-    const std::vector<double> biases = kernels::squared_norms(biases_);
     // Transformed inputs overflow before a convolution of them does.
-    const std::vector<double> inputs = kernels::squared_norms(this->inputs());
-    for (std::size_t i = 0; i < squared_.size(); ++i) {
-      lengths.squared[i] += squared_[i] + biases[i];
-      lengths.inputs[i] += std::sqrt(inputs[i]);
-    }
+    lengths.add({kernels::squared_norms(biases_), kernels::squared_norms(inputs())},
+                [this](Lengths& all, std::span<const Lengths::Numbers> squared) {
+                  for (std::size_t i = 0; i < squared_.size(); ++i) {
+                    all.squared[i] += squared_[i] + squared[0][i];
+                    all.inputs[i] += std::sqrt(squared[1][i]);
+                  }
+                });
   }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     const torch::Tensor weight = at::zeros_like(weights_[0]);
     kernels::add_weighted_sum(factors, weights_, weight);
     convolution().add(weight, sums[0]);
@@ -129,36 +132,6 @@ class HeldConv2d final : public Conv2dRule {
   torch::Tensor biases_;
 };
 
-// On a GPU: all examples' gradients by one kernel, which takes their norms while it writes them.
-class BatchedConv2d final : public Conv2dRule {
- public:
-  using Conv2dRule::Conv2dRule;
-
-  void add_lengths(Lengths& lengths) const override {
-    const std::vector<double> squared = kernels::to_vector(held_.squared);
-    // LibTorch may transform inputs, which overflows before a convolution of them does.
-    const std::vector<double> inputs = kernels::squared_norms(this->inputs());
-    for (std::size_t i = 0; i < squared.size(); ++i) {
-      lengths.squared[i] += squared[i];
-      lengths.inputs[i] += std::sqrt(inputs[i]);
-    }
-  }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
-    const torch::Tensor sum = at::zeros_like(held_.gradients[0]);
-    kernels::add_weighted_sum(factors, held_.gradients, sum);
-    const std::int64_t taps = sum.size(1) - 1;
-    sums[0].add_(sum.narrow(1, 0, taps).reshape(sums[0].sizes()));
-    sums[1].add_(sum.select(1, taps));
-  }
-
- private:
-  void take(const Convolution::Deltas& deltas) override {
-    held_ = cuda::example_weights(convolution().layer(), inputs(), deltas.plain);
-  }
-
-  cuda::HeldWeights held_;
-};
-
 // Ghost norms (Li et al. 2022; Bu et al. 2022): the squared norm of sum over positions t of d_t u_t' is the
 // sum over s, t of <u_s, u_t> <d_s, d_t>. The products are taken in double, because what cancels between
 // positions would leave single precision with rounding alone. The sum is a second pass over the weights with
@@ -176,17 +149,19 @@ class GhostConv2d final : public Conv2dRule {
     const torch::Tensor patch_products =
         at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
     const torch::Tensor delta_products = at::bmm(deltas.transpose(1, 2), deltas);
-    const std::vector<double> squared = kernels::to_vector((patch_products * delta_products).sum({1, 2}));
-    const std::vector<double> reach = kernels::to_vector(
-        (patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
-    const std::vector<double> input = kernels::to_vector(patches.square().sum({1, 2}).sqrt());
-    for (std::size_t i = 0; i < squared.size(); ++i) {
-      lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
-      lengths.reach[i] += reach[i];
-      lengths.inputs[i] += input[i];
-    }
+    const torch::Tensor squared = (patch_products * delta_products).sum({1, 2});
+    const torch::Tensor reach =
+        (patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1);
+    lengths.add({squared, reach, patches.square().sum({1, 2}).sqrt()},
+                [](Lengths& all, std::span<const Lengths::Numbers> numbers) {
+                  for (std::size_t i = 0; i < all.squared.size(); ++i) {
+                    all.squared[i] += numbers[0][i] < 0 ? 0 : numbers[0][i];  // NaN stays
+                    all.reach[i] += numbers[1][i];
+                    all.inputs[i] += numbers[2][i];
+                  }
+                });
   }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     const Scaled scaled = scale_examples(factors, inputs(), deltas_);
     if (scaled.inputs.size(0) == 0) return;
     const Convolution::Gradient gradient =
@@ -217,7 +192,7 @@ class LaneConv2d final : public Rule {
     const std::vector<double> squared = convolution_.squared_norms();
     for (std::size_t i = 0; i < squared.size(); ++i) lengths.squared[i] += squared[i];
   }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     convolution_.add_sum(factors, sums[0], sums[1]);
   }
 
@@ -248,8 +223,9 @@ bool prefer_ghost_norms(const Convolution& convolution, const torch::Tensor& inp
 
 }  // namespace
 
-Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
+Scaled scale_examples(const kernels::Factors& all_factors, const torch::Tensor& inputs,
                       const torch::Tensor& deltas) {
+  const std::span<const double> factors = all_factors;
   const bool plain = std::all_of(factors.begin(), factors.end(), [](double factor) { return factor == 1; });
   if (plain) return {inputs, deltas};
   std::vector<std::int64_t> kept;
@@ -259,14 +235,17 @@ Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inpu
     kept.push_back(static_cast<std::int64_t>(i));
     kept_factors.push_back(factors[i]);
   }
-  const bool all = kept.size() == factors.size();
+  const auto scaled = [&](const torch::Tensor& rows) {
+    std::vector<std::int64_t> column(static_cast<std::size_t>(rows.dim()), 1);
+    column[0] = rows.size(0);
+    const torch::Tensor scales = torch::tensor(kept_factors, torch::kFloat64)
+                                     .to(rows.device(), torch::kFloat64, /*non_blocking=*/true)
+                                     .view(column);
+    return (rows.to(torch::kFloat64) * scales).to(rows.scalar_type());
+  };
+  if (kept.size() == factors.size()) return {inputs, scaled(deltas)};
   const torch::Tensor positions = torch::tensor(kept, torch::kInt64).to(deltas.device());
-  const torch::Tensor rows = all ? deltas : deltas.index_select(0, positions);
-  std::vector<std::int64_t> column(static_cast<std::size_t>(deltas.dim()), 1);
-  column[0] = rows.size(0);
-  const torch::Tensor scales = torch::tensor(kept_factors, torch::kFloat64).to(deltas.device()).view(column);
-  return {all ? inputs : inputs.index_select(0, positions),
-          (rows.to(torch::kFloat64) * scales).to(deltas.scalar_type())};
+  return {inputs.index_select(0, positions), scaled(deltas.index_select(0, positions))};
 }
 
 std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters) {
@@ -279,9 +258,9 @@ std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const Laye
   if (works_in_lanes(layer, inputs)) {
     return std::make_unique<LaneConv2d>(layers, weights.parameters, want);
   }
+  if (cuda::takes(inputs)) return make_product_rule(layer, weights.parameters, want);
   std::unique_ptr<const Convolution> convolution = make_convolution(layer, weights, inputs);
   if (want == Want::kSum) return std::make_unique<SummedConv2d>(std::move(convolution));
-  if (cuda::takes(inputs)) return std::make_unique<BatchedConv2d>(std::move(convolution));
   if (prefer_ghost_norms(*convolution, inputs)) return std::make_unique<GhostConv2d>(std::move(convolution));
   return std::make_unique<HeldConv2d>(std::move(convolution));
 }

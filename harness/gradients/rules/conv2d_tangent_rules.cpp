@@ -47,33 +47,6 @@ class PatchTangent final : public TangentRule {
   MovingParameters parameters_;
 };
 
-// On a GPU: LibTorch's convolutions.
-class LibTorchTangent final : public TangentRule {
- public:
-  LibTorchTangent(const Conv2d& layer, MovingParameters parameters)
-      : layer_(layer), parameters_(std::move(parameters)) {}
-
-  torch::Tensor forward(Moving& at) const override {
-    const torch::Tensor result = at::conv2d(at.seen.inputs, parameters_.direction[0],
-                                            parameters_.direction[1], /*stride=*/1, layer_.padding);
-    if (!at.input_tangents.defined()) return result.contiguous();
-    return (result + at::conv2d(at.input_tangents, parameters_.at[0], {}, /*stride=*/1, layer_.padding))
-        .contiguous();
-  }
-  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    const auto adjoint = [&](const torch::Tensor& deltas, const torch::Tensor& weight) {
-      return convolution_gradients(layer_, at.seen.inputs, deltas.contiguous(), weight,
-                                   {true, false, false})[0];
-    };
-    return (adjoint(delta_tangents, parameters_.at[0]) + adjoint(at.seen.deltas, parameters_.direction[0]))
-        .contiguous();
-  }
-
- private:
-  Conv2d layer_;
-  MovingParameters parameters_;
-};
-
 // Both convolutions of a sum are added up before they are brought back: one product of matrices, of moving
 // and still inputs side by side and of both filters one above the other.
 class WinogradTangent final : public TangentRule {
@@ -133,7 +106,7 @@ class WinogradTangent final : public TangentRule {
 
 std::unique_ptr<TangentRule> make_conv2d_tangent_rule(const Conv2d& layer, MovingParameters parameters,
                                                       const torch::Tensor& inputs) {
-  if (cuda::takes(inputs)) return std::make_unique<LibTorchTangent>(layer, std::move(parameters));
+  if (cuda::takes(inputs)) return make_product_tangent_rule(layer, std::move(parameters));
   if (kernels::prefer_tiles(layer, inputs)) return std::make_unique<WinogradTangent>(layer, parameters);
   return std::make_unique<PatchTangent>(layer, std::move(parameters));
 }

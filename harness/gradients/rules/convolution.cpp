@@ -5,7 +5,6 @@
 
 #include <ATen/ATen.h>
 
-#include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/patches.hpp"
 #include "harness/gradients/kernels/products.hpp"
@@ -172,7 +171,6 @@ std::array<torch::Tensor, 3> convolution_gradients(const Conv2d& layer, const to
 
 std::unique_ptr<const Convolution> make_convolution(const Conv2d& layer, const LayerWeights& weights,
                                                     const torch::Tensor& inputs) {
-  if (cuda::takes(inputs)) return std::make_unique<LibTorchConvolution>(layer, weights);
   if (kernels::prefer_tiles(layer, inputs)) return std::make_unique<TileConvolution>(layer, weights, inputs);
   if (kernels::prefer_patches(layer)) return std::make_unique<PatchConvolution>(layer, weights);
   return std::make_unique<LibTorchConvolution>(layer, weights);

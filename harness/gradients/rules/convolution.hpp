@@ -60,8 +60,8 @@ std::array<torch::Tensor, 3> convolution_gradients(const Conv2d& layer, const to
                                                    const torch::Tensor& deltas, const torch::Tensor& weight,
                                                    std::array<bool, 3> wanted);
 
-/// By tiles where they pay for such inputs (winograd.hpp), by patches where those are small (patches.hpp), by
-/// LibTorch elsewhere and on a GPU; `weights` outlive it.
+/// On the CPU, by tiles where they pay for such inputs (winograd.hpp), by patches where those are small
+/// (patches.hpp), by LibTorch elsewhere; `weights` outlive it.
 std::unique_ptr<const Convolution> make_convolution(const Conv2d& layer, const LayerWeights& weights,
                                                     const torch::Tensor& inputs);
 

@@ -37,7 +37,7 @@ class EmbeddingRule final : public Rule {
   void add_lengths(Lengths& lengths) const override {
     for (std::size_t i = 0; i < rows_.size(); ++i) lengths.squared[i] += kernels::squared_norm(rows_[i]);
   }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (factors[i] == 0) continue;
       const torch::Tensor scaled = rows_[i].to(torch::kFloat64).mul_(factors[i]).to(rows_[i].scalar_type());
@@ -72,17 +72,19 @@ class GhostEmbedding final : public Rule {
     const torch::Tensor same = positions_.unsqueeze(2).eq(positions_.unsqueeze(1));
     const torch::Tensor deltas = deltas_.to(torch::kFloat64);
     const torch::Tensor products = at::bmm(deltas, deltas.transpose(1, 2));
-    const std::vector<double> squared = kernels::to_vector((products * same).sum({1, 2}));
+    const torch::Tensor squared = (products * same).sum({1, 2});
     // Only what one row is given can cancel.
     const torch::Tensor lengths_of_deltas = deltas.square().sum(2).sqrt();
-    const std::vector<double> reach = kernels::to_vector(
-        (lengths_of_deltas.unsqueeze(2) * lengths_of_deltas.unsqueeze(1) * same).sum({1, 2}).sqrt());
-    for (std::size_t i = 0; i < squared.size(); ++i) {
-      lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
-      lengths.reach[i] += reach[i];
-    }
+    const torch::Tensor reach =
+        (lengths_of_deltas.unsqueeze(2) * lengths_of_deltas.unsqueeze(1) * same).sum({1, 2}).sqrt();
+    lengths.add({squared, reach}, [](Lengths& all, std::span<const Lengths::Numbers> numbers) {
+      for (std::size_t i = 0; i < all.squared.size(); ++i) {
+        all.squared[i] += numbers[0][i] < 0 ? 0 : numbers[0][i];  // NaN stays
+        all.reach[i] += numbers[1][i];
+      }
+    });
   }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     const Scaled scaled = scale_examples(factors, positions_, deltas_);
     torch::Tensor(sums[0]).index_add_(0, scaled.inputs.flatten(),
                                       scaled.deltas.reshape({-1, layer_.dimension}));

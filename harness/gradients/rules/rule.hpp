@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,14 +16,31 @@
 namespace fedarena {
 
 /// What is known of each example's gradient before any of it is summed; one entry an example.
-struct Lengths {
+class Lengths {
+ public:
+  using Numbers = std::vector<double>;
+  using Use = std::function<void(Lengths&, std::span<const Numbers>)>;
+
   explicit Lengths(std::size_t examples) : squared(examples), inputs(examples), reach(examples) {}
+
+  /// Calls use(lengths, numbers), with those of each tensor [n]: at once, or where they lie on a GPU in
+  /// `read`, which waits for all of them only once.
+  void add(const std::vector<torch::Tensor>& tensors, Use use);
+  void read();
 
   std::vector<double> squared;  ///< squared norm of the gradient
   std::vector<double> inputs;   ///< norms of inputs, summed over affine maps and convolutions
   /// Sum over layers whose gradients are never held and their positions of |input| * |delta|: what the norms
   /// of their gradients would add up to if nothing cancelled, and the scale of rounding.
   std::vector<double> reach;
+
+ private:
+  struct Waiting {
+    std::size_t tensors;
+    Use use;
+  };
+  std::vector<torch::Tensor> unread_;
+  std::vector<Waiting> waiting_;
 };
 
 /// What a rule is wanted for.
@@ -49,7 +67,7 @@ class Rule {
   virtual void add_lengths(Lengths& /*lengths*/) const {}
   /// sums[p] += sum over examples of factors[i] * gradient of parameter p; an example whose factor is zero
   /// adds nothing, not even NaN. Under Want::kSum all factors are one.
-  virtual void add_sum(std::span<const double> /*factors*/, std::span<const torch::Tensor> /*sums*/) const {}
+  virtual void add_sum(const kernels::Factors& /*factors*/, std::span<const torch::Tensor> /*sums*/) const {}
 };
 
 /// Whether there is a rule for that kind of layer.
@@ -77,12 +95,15 @@ std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeight
 struct Scaled {
   torch::Tensor inputs, deltas;
 };
-Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
+Scaled scale_examples(const kernels::Factors& factors, const torch::Tensor& inputs,
                       const torch::Tensor& deltas);
 
 std::unique_ptr<Rule> make_embedding_rule(const Embedding& layer, std::vector<torch::Tensor> parameters,
                                           const torch::Tensor& inputs);
 std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters);
+/// On a GPU.
+std::unique_ptr<Rule> make_product_rule(const Conv2d& layer, std::vector<torch::Tensor> parameters,
+                                        Want want);
 /// layers[0] is a Conv2d.
 std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,
                                        const torch::Tensor& inputs, Want want);

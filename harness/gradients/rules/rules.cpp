@@ -80,11 +80,13 @@ class GroupNormRule final : public Rule {
     return std::exchange(gradient_.inputs, torch::Tensor());
   }
   void add_lengths(Lengths& lengths) const override {
-    const std::vector<double> weights = kernels::squared_norms(gradient_.weight);
-    const std::vector<double> biases = kernels::squared_norms(gradient_.bias);
-    for (std::size_t i = 0; i < weights.size(); ++i) lengths.squared[i] += weights[i] + biases[i];
+    lengths.add({kernels::squared_norms(gradient_.weight), kernels::squared_norms(gradient_.bias)},
+                [](Lengths& all, std::span<const Lengths::Numbers> squared) {
+                  for (std::size_t i = 0; i < all.squared.size(); ++i)
+                    all.squared[i] += squared[0][i] + squared[1][i];
+                });
   }
-  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     kernels::add_weighted_sum(factors, gradient_.weight, sums[0]);
     kernels::add_weighted_sum(factors, gradient_.bias, sums[1]);
   }
@@ -99,6 +101,33 @@ class GroupNormRule final : public Rule {
 };
 
 }  // namespace
+
+void Lengths::add(const std::vector<torch::Tensor>& tensors, Use use) {
+  if (!cuda::takes(tensors[0])) {
+    std::vector<Numbers> numbers;
+    for (const torch::Tensor& tensor : tensors) numbers.push_back(kernels::to_vector(tensor));
+    use(*this, numbers);
+    return;
+  }
+  for (const torch::Tensor& tensor : tensors) unread_.push_back(tensor);
+  waiting_.push_back({tensors.size(), std::move(use)});
+}
+
+void Lengths::read() {
+  if (unread_.empty()) return;
+  const Numbers all = kernels::to_vector(at::stack(unread_));
+  auto next = all.begin();
+  for (const Waiting& step : waiting_) {
+    std::vector<Numbers> numbers;
+    for (std::size_t i = 0; i < step.tensors; ++i) {
+      numbers.emplace_back(next, next + static_cast<std::ptrdiff_t>(squared.size()));
+      next += static_cast<std::ptrdiff_t>(squared.size());
+    }
+    step.use(*this, numbers);
+  }
+  unread_.clear();
+  waiting_.clear();
+}
 
 bool has_rule(const Layer& layer) {
   return !std::holds_alternative<BatchNorm>(layer) && !std::holds_alternative<Custom>(layer);

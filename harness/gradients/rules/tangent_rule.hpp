@@ -47,6 +47,8 @@ bool has_tangent_rule(const Layer& layer);
 std::unique_ptr<TangentRule> make_tangent_rule(std::span<const Layer> layers, MovingParameters parameters,
                                                const torch::Tensor& inputs);
 
+/// On a GPU.
+std::unique_ptr<TangentRule> make_product_tangent_rule(const Conv2d& layer, MovingParameters parameters);
 std::unique_ptr<TangentRule> make_conv2d_tangent_rule(const Conv2d& layer, MovingParameters parameters,
                                                       const torch::Tensor& inputs);
 

@@ -66,8 +66,4 @@ torch::Device device_of(const std::string& setting) {
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(*number)};
 }
 
-void wait_for(torch::Device device) {
-  if (device.is_cuda()) torch::cuda::synchronize(device.index());
-}
-
 }  // namespace fedarena

@@ -16,7 +16,4 @@ torch::Device device_of(const std::string& setting);
 /// come before anything is computed on a GPU; later calls change nothing.
 void make_gpus_repeatable();
 
-/// Returns when a GPU has done all it was asked for; at once on the CPU. For clocks.
-void wait_for(torch::Device device);
-
 }  // namespace fedarena

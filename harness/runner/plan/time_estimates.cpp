@@ -10,10 +10,10 @@
 
 #include "fedarena/base/stream.hpp"
 
+#include "harness/gradients/cuda/lane.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
 #include "harness/runner/cell_setup.hpp"
-#include "harness/runner/plan/device.hpp"
 
 namespace fedarena {
 namespace {
@@ -109,7 +109,7 @@ double TimeEstimates::seconds_an_example(const Experiment& experiment, bool clip
     } else {
       engine.mean_gradient(params, count, source);
     }
-    wait_for(model.options().device());
+    cuda::wait_for(model.options().device());
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     known->second = std::min(known->second, seconds / static_cast<double>(count));
   }

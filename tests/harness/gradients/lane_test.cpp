@@ -121,9 +121,19 @@ TEST_F(Lanes, AreOneForEachThreadAndKeepLoopsThere) {
   EXPECT_EQ(streams.size(), by_thread.size());
 }
 
+TEST_F(Lanes, AreWaitedForByClocks) {
+  cuda::wait_for(kGpu);
+  cuda::in_a_lane(kGpu, [&] {
+    told.clear();
+    cuda::wait_for(kGpu);
+    EXPECT_THAT(told, ElementsAre("wait for " + lane + " in " + lane));
+  });
+}
+
 TEST_F(Lanes, AreNothingOnTheCpu) {
   bool done = false;
   cuda::in_a_lane(torch::kCPU, [&] { done = true; });
+  cuda::wait_for(torch::kCPU);
   EXPECT_TRUE(done);
   EXPECT_THAT(told, ::testing::IsEmpty());
 }

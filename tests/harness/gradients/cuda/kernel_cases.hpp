@@ -11,10 +11,10 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "harness/gradients/cuda/example_weights.hpp"
 #include "harness/gradients/cuda/norm_tangents.hpp"
 #include "harness/gradients/cuda/normals.hpp"
 #include "harness/gradients/cuda/norms.hpp"
+#include "harness/gradients/cuda/patches.hpp"
 #include "harness/gradients/cuda/pools.hpp"
 #include "harness/gradients/cuda/rows.hpp"
 
@@ -95,12 +95,12 @@ struct NormCase {
   NormCase(const NormSizes& shape, std::int64_t count, std::uint64_t seed)
       : sizes(shape),
         examples(count),
-        inputs(random_numbers<T>(seed, blocks() * sizes.group())),
+        inputs(random_numbers<T>(seed, groups() * sizes.group())),
         weight(random_numbers<T>(seed + 1, sizes.groups * sizes.channels)),
         bias(random_numbers<T>(seed + 2, sizes.groups * sizes.channels)),
-        deltas(random_numbers<T>(seed + 3, blocks() * sizes.channels * sizes.pooled_plane())) {}
+        deltas(random_numbers<T>(seed + 3, groups() * sizes.channels * sizes.pooled_plane())) {}
 
-  std::int64_t blocks() const { return examples * sizes.groups; }
+  std::int64_t groups() const { return examples * sizes.groups; }
 };
 
 template <typename T>
@@ -111,17 +111,18 @@ struct NormResults {
 /// Forward and backward.
 template <typename T, typename Arrays>
 NormResults<T> normalise(Arrays& arrays, const NormCase<T>& at) {
-  const std::int64_t blocks = at.blocks(), rows = blocks * at.sizes.channels;
+  const std::int64_t count = at.groups(), rows = count * at.sizes.channels;
   const T *inputs = arrays.put(at.inputs), *weight = arrays.put(at.weight), *bias = arrays.put(at.bias);
   T *outputs = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.deltas.size()))),
-    *mean = arrays.put(unwritten<T>(blocks)), *inverse = arrays.put(unwritten<T>(blocks));
-  arrays.run(NormForward<T>{at.sizes, inputs, weight, bias, outputs, mean, inverse}, blocks);
+    *mean = arrays.put(unwritten<T>(count)), *inverse = arrays.put(unwritten<T>(count));
+  const NormForward<T> forward{at.sizes, count, inputs, weight, bias, outputs, mean, inverse};
+  arrays.run(forward, forward.blocks());
   T *gradients = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.inputs.size()))),
     *weight_rows = arrays.put(unwritten<T>(rows)), *bias_rows = arrays.put(unwritten<T>(rows));
-  arrays.run(NormBackward<T>{at.sizes, inputs, arrays.put(at.deltas), weight, bias, mean, inverse, gradients,
-                             weight_rows, bias_rows},
-             blocks);
-  const auto groups = static_cast<std::size_t>(blocks), each = static_cast<std::size_t>(rows);
+  const NormBackward<T> backward{at.sizes, count,   inputs,    arrays.put(at.deltas), weight,   bias,
+                                 mean,     inverse, gradients, weight_rows,           bias_rows};
+  arrays.run(backward, backward.blocks());
+  const auto groups = static_cast<std::size_t>(count), each = static_cast<std::size_t>(rows);
   return {arrays.take(outputs, at.deltas.size()), arrays.take(mean, groups),
           arrays.take(inverse, groups),           arrays.take(gradients, at.inputs.size()),
           arrays.take(weight_rows, each),         arrays.take(bias_rows, each)};
@@ -139,39 +140,41 @@ TangentResults<T> move(Arrays& arrays, const NormCase<T>& at, const NormCase<T>&
                                arrays.put(by.bias)};
   const T *inputs = arrays.put(at.inputs), *input_tangents = arrays.put(by.inputs);
   T *outputs = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.deltas.size()))),
-    *moments = arrays.put(unwritten<T>(at.blocks() * kMoments)),
+    *moments = arrays.put(unwritten<T>(at.groups() * kMoments)),
     *gradients = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.inputs.size())));
-  arrays.run(NormTangentForward<T>{at.sizes, scales, inputs, input_tangents, outputs, moments}, at.blocks());
-  arrays.run(NormTangentBackward<T>{at.sizes, scales, inputs, input_tangents, arrays.put(at.deltas),
-                                    arrays.put(by.deltas), moments, gradients},
-             at.blocks());
+  const NormTangentForward<T> forward{at.sizes,       at.groups(), scales, inputs,
+                                      input_tangents, outputs,     moments};
+  arrays.run(forward, forward.blocks());
+  const NormTangentBackward<T> backward{
+      at.sizes, at.groups(), scales, inputs, input_tangents, arrays.put(at.deltas), arrays.put(by.deltas),
+      moments,  gradients};
+  arrays.run(backward, backward.blocks());
   return {arrays.take(outputs, at.deltas.size()), arrays.take(gradients, at.inputs.size())};
 }
 
-template <typename T>
-struct WeightResults {
-  Numbers<T> gradients;
-  Numbers<double> squared;  ///< an example's tiles one after the other
-};
+template <typename T, typename Arrays>
+Numbers<T> patches(Arrays& arrays, const PatchSizes& sizes, const Numbers<T>& inputs) {
+  const std::int64_t examples = static_cast<std::int64_t>(inputs.size()) / sizes.inputs();
+  const std::int64_t count = examples * sizes.rows() * sizes.positions();
+  T* out = arrays.put(unwritten<T>(count));
+  const Patches<T> kernel{sizes, examples, arrays.put(inputs), out};
+  arrays.run(kernel, kernel.blocks());
+  return arrays.take(out, static_cast<std::size_t>(count));
+}
 
-template <int Rows, typename T, typename Arrays>
-WeightResults<T> example_weights(Arrays& arrays, const ConvSizes& sizes, const Numbers<T>& inputs,
-                                 const Numbers<T>& deltas) {
-  ExampleWeights<T, Rows> kernel{sizes, arrays.put(inputs), arrays.put(deltas), nullptr, nullptr};
-  const std::int64_t examples =
-      static_cast<std::int64_t>(inputs.size()) / (sizes.in * sizes.height * sizes.width);
-  const std::int64_t count = examples * sizes.out * sizes.columns();
-  T* gradients = arrays.put(unwritten<T>(count));
-  double* squared = arrays.put(unwritten<double>(examples * kernel.tiles()));
-  kernel.gradients = gradients;
-  kernel.squared = squared;
-  arrays.run(kernel, examples * kernel.tiles());
-  return {arrays.take(gradients, static_cast<std::size_t>(count)),
-          arrays.take(squared, static_cast<std::size_t>(examples * kernel.tiles()))};
+/// The transpose, from so many examples' taps.
+template <typename T, typename Arrays>
+Numbers<T> add_patches(Arrays& arrays, const PatchSizes& sizes, const Numbers<T>& taps) {
+  const std::int64_t examples = static_cast<std::int64_t>(taps.size()) / sizes.taps() / sizes.positions();
+  const std::int64_t count = examples * sizes.inputs();
+  T* out = arrays.put(unwritten<T>(count));
+  const AddPatches<T> kernel{sizes, examples, arrays.put(taps), out};
+  arrays.run(kernel, kernel.blocks());
+  return arrays.take(out, static_cast<std::size_t>(count));
 }
 
 /// Shapes with all that can go wrong at an edge: one number, odd sizes, planes that windows do not fill, more
-/// channels than a block has teams, groups of one channel and of all.
+/// channels than a block has teams, groups of one channel and of all, more and fewer than a block takes.
 inline std::vector<std::pair<NormSizes, std::int64_t>> norm_shapes() {
   constexpr double kEpsilon = 1e-5;
   std::vector<std::pair<NormSizes, std::int64_t>> shapes;
@@ -179,6 +182,8 @@ inline std::vector<std::pair<NormSizes, std::int64_t>> norm_shapes() {
     shapes.push_back({{2, 3, {1, 35, 1}, relu, kEpsilon}, 2});
     shapes.push_back({{1, 1, {2, 2, 2}, relu, kEpsilon}, 1});
     shapes.push_back({{4, 1, {32, 32, 2}, relu, kEpsilon}, 2});
+    shapes.push_back({{37, 1, {8, 8, 2}, relu, kEpsilon}, 1});
+    shapes.push_back({{1, 1, {60, 70, 2}, relu, kEpsilon}, 2});
     shapes.push_back({{1, 19, {5, 7, 2}, relu, kEpsilon}, 3});
     shapes.push_back({{2, 9, {7, 10, 3}, relu, kEpsilon}, 1});
     shapes.push_back({{3, 2, {1, 300, 1}, relu, kEpsilon}, 0});
@@ -192,10 +197,14 @@ inline std::string describe(const NormSizes& sizes) {
 }
 
 /// Convolutions, and how many examples.
-inline std::vector<std::pair<ConvSizes, std::int64_t>> conv_shapes() {
-  return {{{1, 1, 1, 0, 1, 1}, 1},   {{3, 17, 3, 1, 5, 7}, 2}, {{2, 6, 5, 0, 9, 6}, 3},
-          {{16, 33, 3, 1, 4, 4}, 1}, {{1, 20, 5, 2, 8, 3}, 2}, {{4, 5, 3, 3, 3, 3}, 1},
-          {{2, 130, 1, 0, 6, 3}, 1}, {{1, 3, 3, 1, 8, 8}, 0}};
+inline std::vector<std::pair<PatchSizes, std::int64_t>> conv_shapes() {
+  return {{{1, 1, 0, 1, 1}, 1}, {{3, 3, 1, 5, 7}, 2}, {{2, 5, 0, 9, 6}, 3}, {{16, 3, 1, 4, 4}, 1},
+          {{1, 5, 2, 8, 3}, 2}, {{4, 3, 3, 3, 3}, 1}, {{2, 1, 0, 6, 3}, 1}, {{1, 3, 1, 8, 8}, 0}};
+}
+
+inline std::string describe(const PatchSizes& sizes) {
+  return fmt::format("{} channels of {}x{}, kernel {}, padding {}", sizes.in, sizes.height, sizes.width,
+                     sizes.kernel, sizes.padding);
 }
 
 }  // namespace fedarena::cuda

@@ -110,11 +110,10 @@ TEST(GpuKernels, PoolingIsAMapAndItsTranspose) {
       return pool(arrays, kind, windows, kPlanes, inputs, from);
     };
     for (std::int64_t plane = 0; plane < kPlanes; ++plane) {
-      for (std::int64_t window = 0; window < windows.pooled_plane(); ++window) {
+      for (int window = 0; window < windows.pooled_plane(); ++window) {
         double sum = 0, largest = -1e300;
-        for (std::int64_t k = 0; k < windows.size * windows.size; ++k) {
-          const std::int64_t position =
-              windows.first(window) + k / windows.size * windows.width + k % windows.size;
+        for (int k = 0; k < windows.size * windows.size; ++k) {
+          const int position = windows.first(window) + k / windows.size * windows.width + k % windows.size;
           sum += inputs[static_cast<std::size_t>(plane * windows.plane() + position)];
           largest = std::max(largest, inputs[static_cast<std::size_t>(plane * windows.plane() + position)]);
         }
@@ -168,7 +167,7 @@ TEST(GpuKernels, NormalisationIsItsDefinition) {
     HostArrays arrays;
     const NormResults<double> results = normalise(arrays, at);
     const std::int64_t group = sizes.group();
-    for (std::int64_t block = 0; block < at.blocks(); ++block) {
+    for (std::int64_t block = 0; block < at.groups(); ++block) {
       double mean = 0, variance = 0;
       const double* x = at.inputs.data() + block * group;
       for (std::int64_t i = 0; i < group; ++i) mean += x[i] / static_cast<double>(group);
@@ -263,64 +262,57 @@ TEST(GpuKernels, ExtremeNumbersStayWithTheirExample) {
   }
 }
 
-// Each example's gradient by its definition, in double.
-Numbers<double> weights_by_definition(const ConvSizes& sizes, std::int64_t examples,
-                                      const Numbers<double>& inputs, const Numbers<double>& deltas) {
+// By their definition.
+Numbers<double> patches_by_definition(const PatchSizes& sizes, const Numbers<double>& inputs) {
+  const int taps = sizes.kernel * sizes.kernel, plane = sizes.height * sizes.width;
+  const std::int64_t examples = static_cast<std::int64_t>(inputs.size()) / sizes.inputs();
   Numbers<double> result;
-  const std::int64_t taps = sizes.kernel * sizes.kernel, plane = sizes.height * sizes.width;
-  for (std::int64_t row = 0; row < examples * sizes.out; ++row) {
-    for (std::int64_t column = 0; column < sizes.columns(); ++column) {
-      double sum = 0;
-      for (std::int64_t position = 0; position < sizes.positions(); ++position) {
-        const double delta = deltas[static_cast<std::size_t>(row * sizes.positions() + position)];
-        const std::int64_t y = position / sizes.out_width() + column % taps / sizes.kernel - sizes.padding;
-        const std::int64_t x = position % sizes.out_width() + column % sizes.kernel - sizes.padding;
-        const bool inside = y >= 0 && y < sizes.height && x >= 0 && x < sizes.width;
-        if (column == sizes.columns() - 1) {
-          sum += delta;
-        } else if (inside) {
-          const std::int64_t channel = row / sizes.out * sizes.in + column / taps;
-          sum += delta * inputs[static_cast<std::size_t>(channel * plane + y * sizes.width + x)];
-        }
-      }
-      result.push_back(sum);
+  for (std::int64_t row = 0; row < examples * sizes.rows(); ++row) {
+    const auto tap = static_cast<int>(row % sizes.rows());
+    for (int position = 0; position < sizes.positions(); ++position) {
+      const int y = position / sizes.out_width() + tap % taps / sizes.kernel - sizes.padding,
+                x = position % sizes.out_width() + tap % sizes.kernel - sizes.padding;
+      const bool inside = y >= 0 && y < sizes.height && x >= 0 && x < sizes.width;
+      const std::int64_t channel = row / sizes.rows() * sizes.in + tap / taps;
+      result.push_back(tap == sizes.taps() ? 1
+                       : tap > sizes.taps() || !inside
+                           ? 0
+                           : inputs[static_cast<std::size_t>(channel * plane + y * sizes.width + x)]);
     }
   }
   return result;
 }
 
-template <int Rows>
-void expect_weights(const ConvSizes& sizes, std::int64_t examples) {
-  const std::string what =
-      fmt::format("{} rows a thread, {} to {} channels, kernel {}, padding {}, {}x{}", Rows, sizes.in,
-                  sizes.out, sizes.kernel, sizes.padding, sizes.height, sizes.width);
-  const Numbers<double> inputs = random_numbers<double>(71, examples * sizes.in * sizes.height * sizes.width),
-                        deltas = random_numbers<double>(72, examples * sizes.out * sizes.positions());
-  const Numbers<double> expected = weights_by_definition(sizes, examples, inputs, deltas);
-  HostArrays arrays;
-  const WeightResults<double> actual = example_weights<Rows>(arrays, sizes, inputs, deltas);
-  expect_near(actual.gradients, expected, 1e-13, what);
-  const std::size_t tiles = examples == 0 ? 0 : actual.squared.size() / static_cast<std::size_t>(examples);
-  const std::size_t size = examples == 0 ? 0 : expected.size() / static_cast<std::size_t>(examples);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(examples); ++i) {
-    double squares = 0, from_tiles = 0;
-    for (std::size_t k = 0; k < size; ++k) squares += expected[i * size + k] * expected[i * size + k];
-    for (std::size_t k = 0; k < tiles; ++k) from_tiles += actual.squared[i * tiles + k];
-    EXPECT_NEAR(from_tiles, squares, 1e-12 * squares) << what;
+TEST(GpuKernels, PatchesAreWhatTapsMeetAndOnesForTheBias) {
+  for (const auto& [shape, examples] : conv_shapes()) {
+    const PatchSizes& sizes = shape;
+    const Numbers<double> inputs = random_numbers<double>(71, examples * sizes.inputs());
+    HostArrays arrays;
+    EXPECT_EQ(patches(arrays, sizes, inputs), patches_by_definition(sizes, inputs)) << describe(sizes);
+    EXPECT_EQ(sizes.rows() % 4, 0);
+    expect_same_bits_in_any_order([&](HostArrays& any) { return patches(any, sizes, inputs); },
+                                  describe(sizes));
   }
-  const Numbers<float> narrow(inputs.begin(), inputs.end()), narrow_deltas(deltas.begin(), deltas.end());
-  expect_near(example_weights<Rows>(arrays, sizes, narrow, narrow_deltas).gradients, expected, 2e-6, what);
-  expect_same_bits_in_any_order(
-      [&](HostArrays& any) { return example_weights<Rows>(any, sizes, narrow, narrow_deltas).gradients; },
-      what);
 }
 
-TEST(GpuKernels, WeightsOfExamplesAreProductsOfDeltasAndPatches) {
-  for (const auto& [sizes, examples] : conv_shapes()) {
-    expect_weights<1>(sizes, examples);
-    expect_weights<2>(sizes, examples);
-    expect_weights<4>(sizes, examples);
-    expect_weights<8>(sizes, examples);
+TEST(GpuKernels, WhatPatchesTakeIsAddedUpWhereItWasTaken) {
+  for (const auto& [shape, examples] : conv_shapes()) {
+    const PatchSizes& sizes = shape;
+    const Numbers<double> inputs = random_numbers<double>(71, examples * sizes.inputs()),
+                          taps = random_numbers<double>(72, examples * sizes.taps() * sizes.positions());
+    HostArrays arrays;
+    // Patches of an example, without the rows that follow the taps.
+    const Numbers<double> all = patches(arrays, sizes, inputs);
+    Numbers<double> forward;
+    for (std::int64_t example = 0; example < examples; ++example) {
+      const auto start = all.begin() + example * sizes.rows() * sizes.positions();
+      forward.insert(forward.end(), start, start + std::int64_t{sizes.taps()} * sizes.positions());
+    }
+    const Numbers<double> back = add_patches(arrays, sizes, taps);
+    ASSERT_EQ(back.size(), inputs.size());
+    EXPECT_NEAR(dot(forward, taps), dot(inputs, back), 1e-11) << describe(sizes);
+    expect_same_bits_in_any_order([&](HostArrays& any) { return add_patches(any, sizes, taps); },
+                                  describe(sizes));
   }
 }
 

@@ -100,26 +100,17 @@ TYPED_TEST(OnTheGpu, NormalisationHasTheBitsOfTheWalk) {
   }
 }
 
-template <typename T, int Rows>
-void expect_weights_of_the_walk(ConvSizes sizes, std::int64_t examples) {
-  const Numbers<T> inputs = random_numbers<T>(71, examples * sizes.in * sizes.height * sizes.width),
-                   deltas = random_numbers<T>(72, examples * sizes.out * sizes.positions());
-  const std::string what = fmt::format("{} to {} channels, {} rows a thread", sizes.in, sizes.out, Rows);
-  expect_bits_of_the_walk(
-      [&](auto& arrays) { return example_weights<Rows>(arrays, sizes, inputs, deltas).gradients; }, what);
-  expect_bits_of_the_walk(
-      [&](auto& arrays) { return example_weights<Rows>(arrays, sizes, inputs, deltas).squared; }, what);
-}
-
-TYPED_TEST(OnTheGpu, WeightsOfExamplesHaveTheBitsOfTheWalk) {
-  std::vector<std::pair<ConvSizes, std::int64_t>> shapes = conv_shapes();
-  shapes.push_back({{128, 128, 3, 1, 8, 8}, 2});  // those of the ConvNet
-  shapes.push_back({{3, 128, 3, 1, 32, 32}, 2});
-  for (const auto& [sizes, examples] : shapes) {
-    expect_weights_of_the_walk<TypeParam, 1>(sizes, examples);
-    expect_weights_of_the_walk<TypeParam, 2>(sizes, examples);
-    expect_weights_of_the_walk<TypeParam, 4>(sizes, examples);
-    expect_weights_of_the_walk<TypeParam, 8>(sizes, examples);
+TYPED_TEST(OnTheGpu, PatchesHaveTheBitsOfTheWalk) {
+  using T = TypeParam;
+  std::vector<std::pair<PatchSizes, std::int64_t>> shapes = conv_shapes();
+  shapes.push_back({{128, 3, 1, 8, 8}, 2});  // those of the ConvNet
+  shapes.push_back({{3, 3, 1, 32, 32}, 2});
+  for (const auto& [shape, examples] : shapes) {
+    const PatchSizes& sizes = shape;
+    const Numbers<T> inputs = random_numbers<T>(71, examples * sizes.inputs()),
+                     taps = random_numbers<T>(72, examples * sizes.taps() * sizes.positions());
+    expect_bits_of_the_walk([&](auto& arrays) { return patches(arrays, sizes, inputs); }, describe(sizes));
+    expect_bits_of_the_walk([&](auto& arrays) { return add_patches(arrays, sizes, taps); }, describe(sizes));
   }
 }
 

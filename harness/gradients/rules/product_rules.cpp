@@ -1,0 +1,134 @@
+// Convolutions on a GPU, as products of the weight's matrix and each example's patches (cuda/patches.hpp), by
+// cuBLAS: outputs and bias at once, gradients in the inputs as the transpose, and each example's own gradient
+// in the weight, whose bias comes with it.
+#include <cmath>
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "harness/gradients/cuda/tensors.hpp"
+#include "harness/gradients/rules/rule.hpp"
+#include "harness/gradients/rules/tangent_rule.hpp"
+
+namespace fedarena {
+namespace {
+
+// One matrix for every example: [out, taps].
+torch::Tensor taps_of(const torch::Tensor& weight) { return weight.view({weight.size(0), -1}); }
+
+// [out, rows]: the bias stands where patches have ones, and zeros where they have zeros.
+torch::Tensor matrix_of(const torch::Tensor& weight, const torch::Tensor& bias, std::int64_t rows) {
+  const torch::Tensor taps = taps_of(weight);
+  torch::Tensor matrix = at::zeros({taps.size(0), rows}, weight.options());
+  matrix.narrow(1, 0, taps.size(1)).copy_(taps);
+  matrix.select(1, taps.size(1)).copy_(bias);
+  return matrix;
+}
+
+torch::Tensor for_each_of(std::int64_t examples, const torch::Tensor& matrix) {
+  return matrix.unsqueeze(0).expand({examples, -1, -1});
+}
+
+torch::Tensor transposed_for_each_of(std::int64_t examples, const torch::Tensor& weight) {
+  return for_each_of(examples, taps_of(weight).t());
+}
+
+std::vector<std::int64_t> outputs_shape(const Conv2d& layer, const torch::Tensor& inputs) {
+  const std::int64_t less = layer.kernel - 1 - 2 * layer.padding;
+  return {inputs.size(0), layer.out, inputs.size(2) - less, inputs.size(3) - less};
+}
+
+class ProductRule final : public Rule {
+ public:
+  ProductRule(const Conv2d& layer, std::vector<torch::Tensor> parameters, Want want)
+      : layer_(layer), parameters_(std::move(parameters)), want_(want) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    inputs_ = inputs;
+    patches_ = cuda::patches_of(layer_, inputs);
+    const torch::Tensor matrix = matrix_of(parameters_[0], parameters_[1], patches_.size(1));
+    return at::bmm(for_each_of(inputs.size(0), matrix), patches_).view(outputs_shape(layer_, inputs));
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    const torch::Tensor rows = deltas.flatten(2);
+    gradients_ = at::bmm(rows, patches_.transpose(1, 2));
+    patches_ = torch::Tensor();
+    if (want_ == Want::kSum) gradients_ = gradients_.sum(0);
+    if (!wanted) return {};
+    const torch::Tensor back = at::bmm(transposed_for_each_of(rows.size(0), parameters_[0]), rows);
+    return cuda::add_patches(layer_, back, inputs_.sizes());
+  }
+  void add_lengths(Lengths& lengths) const override {
+    // Sums over positions overflow before the inputs' norm does.
+    lengths.add({kernels::squared_norms(gradients_), kernels::squared_norms(inputs_)},
+                [](Lengths& all, std::span<const Lengths::Numbers> squared) {
+                  for (std::size_t i = 0; i < all.squared.size(); ++i) {
+                    all.squared[i] += squared[0][i];
+                    all.inputs[i] += std::sqrt(squared[1][i]);
+                  }
+                });
+  }
+  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
+    torch::Tensor sum = gradients_;
+    if (want_ == Want::kPerExample) {
+      sum = at::zeros_like(gradients_[0]);
+      kernels::add_weighted_sum(factors, gradients_, sum);
+    }
+    const std::int64_t taps = sums[0].numel() / layer_.out;
+    sums[0].add_(sum.narrow(1, 0, taps).reshape(sums[0].sizes()));
+    sums[1].add_(sum.select(1, taps));
+  }
+
+ private:
+  Conv2d layer_;
+  std::vector<torch::Tensor> parameters_;
+  Want want_;
+  torch::Tensor inputs_, patches_;
+  torch::Tensor gradients_;  // [n, out, rows], or their sum
+};
+
+// W moves by dW: the outputs move by W * dx + dW * x, and the gradients in the inputs by the adjoint of W on
+// how the outputs' gradients move plus that of dW on these gradients.
+class ProductTangent final : public TangentRule {
+ public:
+  ProductTangent(const Conv2d& layer, MovingParameters parameters)
+      : layer_(layer), parameters_(std::move(parameters)) {}
+
+  torch::Tensor forward(Moving& at) const override {
+    const torch::Tensor& inputs = at.seen.inputs;
+    const torch::Tensor patches = cuda::patches_of(layer_, inputs);
+    const torch::Tensor matrix =
+        matrix_of(parameters_.direction[0], parameters_.direction[1], patches.size(1));
+    torch::Tensor result = at::bmm(for_each_of(inputs.size(0), matrix), patches);
+    if (at.input_tangents.defined()) {
+      const torch::Tensor moving = cuda::patches_of(layer_, at.input_tangents.contiguous());
+      const torch::Tensor taps = taps_of(parameters_.at[0]);
+      result.baddbmm_(for_each_of(inputs.size(0), taps), moving.narrow(1, 0, taps.size(1)));
+    }
+    return result.view(outputs_shape(layer_, inputs));
+  }
+  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
+    const std::int64_t examples = delta_tangents.size(0);
+    torch::Tensor back =
+        at::bmm(transposed_for_each_of(examples, parameters_.at[0]), delta_tangents.flatten(2));
+    back.baddbmm_(transposed_for_each_of(examples, parameters_.direction[0]), at.seen.deltas.flatten(2));
+    return cuda::add_patches(layer_, back, at.seen.inputs.sizes());
+  }
+
+ private:
+  Conv2d layer_;
+  MovingParameters parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> make_product_rule(const Conv2d& layer, std::vector<torch::Tensor> parameters,
+                                        Want want) {
+  return std::make_unique<ProductRule>(layer, std::move(parameters), want);
+}
+
+std::unique_ptr<TangentRule> make_product_tangent_rule(const Conv2d& layer, MovingParameters parameters) {
+  return std::make_unique<ProductTangent>(layer, std::move(parameters));
+}
+
+}  // namespace fedarena
