@@ -136,14 +136,13 @@ std::vector<std::string> addresses_of(const PublishedFiles& wanted, const std::s
   const std::size_t scheme = from.find("://");
   if (scheme == std::string::npos) return {};
   if (from.substr(0, scheme) != "http" && from.substr(0, scheme) != "https")
-    throw Error(Complaint{.place = {"--from " + from},
-                          .found = fmt::format("addresses that begin with {}:// cannot be fetched from",
-                                               from.substr(0, scheme)),
-                          .allowed = "http://, https:// or a folder"});
+    throw Error::in(
+        "--from " + from,
+        fmt::format("addresses that begin with {}:// cannot be fetched from", from.substr(0, scheme)),
+        {.allowed = "http://, https:// or a folder"});
   if (const std::size_t host = scheme + 3; host == from.size() || from[host] == '/')
-    throw Error(Complaint{.place = {"--from " + from},
-                          .found = "the address names no server",
-                          .allowed = "http://HOST/FOLDER, https://HOST/FOLDER or a folder"});
+    throw Error::in("--from " + from, "the address names no server",
+                    {.allowed = "http://HOST/FOLDER, https://HOST/FOLDER or a folder"});
   return {from.ends_with('/') ? from : from + "/"};
 }
 
@@ -167,9 +166,8 @@ void fetch_published(const PublishedFiles& wanted, const fs::path& folder, const
   const std::vector<std::string> addresses = addresses_of(wanted, options.from);
   const bool from_folder = addresses.empty();
   if (from_folder && !fs::is_directory(options.from))
-    throw Error(Complaint{.place = {"--from " + options.from},
-                          .found = "there is no such folder",
-                          .allowed = "http://, https:// or a folder"});
+    throw Error::in("--from " + options.from, "there is no such folder",
+                    {.allowed = "http://, https:// or a folder"});
   Files missing;
   for (const PublishedFile& file : wanted.files) {
     const auto there = find_file(folder, file.name);

@@ -57,9 +57,7 @@ GrowingFile::GrowingFile(fs::path file) : path_(std::move(file)) {
   struct stat status = {};
   if (!descriptor_ || ::fstat(descriptor_.number(), &status) != 0) fail(path_, errno);
   if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0)
-    throw Error(Complaint{.place = {path_.string()},
-                          .found = "another process is writing to the file",
-                          .remedy = "Let it finish, or end it"});
+    throw Error::in(path_, "another process is writing to the file", {.remedy = "Let it finish, or end it"});
   size_ = status.st_size;
 }
 

@@ -45,10 +45,8 @@ void reject_cell(const CsvCell& cell, const std::string& column, const std::stri
                  const std::string& remedy) {
   const std::string found =
       trimmed(cell.text).empty() ? "is empty" : "is " + quoted_exactly(beginning_of(cell.text));
-  throw Error(Complaint{.place = cell.place,
-                        .found = fmt::format("the field of column {} {}", fedarena::quoted(column), found),
-                        .allowed = allowed,
-                        .remedy = remedy});
+  throw Error::at(cell.place, fmt::format("the field of column {} {}", fedarena::quoted(column), found),
+                  {.allowed = allowed, .remedy = remedy});
 }
 
 void NumberColumn::append(const CsvFile& file, const CsvField& field) {
@@ -104,15 +102,14 @@ void NumberColumn::require_decimals() const {
   const std::string text(trimmed(first_grouped_->text));
   std::string whole = text;
   std::erase(whole, decimal_);
-  throw Error(Complaint{
-      .place = first_grouped_->place,
-      .found =
-          fmt::format("the field of column {} is {}, which may be {} with a sign for thousands, or {}",
-                      fedarena::quoted(name_), fedarena::quoted(text), whole, *number_of(text, decimal_)),
-      .remedy =
-          fmt::format("Write thousands without a sign, or every number of the column with its decimals "
-                      "(999{}000), or name the columns to learn from in features (texts: in categorical)",
-                      decimal_)});
+  throw Error::at(
+      first_grouped_->place,
+      fmt::format("the field of column {} is {}, which may be {} with a sign for thousands, or {}",
+                  fedarena::quoted(name_), fedarena::quoted(text), whole, *number_of(text, decimal_)),
+      {.remedy =
+           fmt::format("Write thousands without a sign, or every number of the column with its decimals "
+                       "(999{}000), or name the columns to learn from in features (texts: in categorical)",
+                       decimal_)});
 }
 
 void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const {

@@ -121,11 +121,10 @@ void CsvFile::read_header() {
              "Rename one");
   }
   if (header_.size() > 1) return;
-  throw Error(Complaint{
-      .place = {file_.string(), names.front().line},
-      .found =
-          fmt::format("the first line names one column, {}", fedarena::quoted(header_.front().substr(0, 60))),
-      .allowed = "names of columns between commas, semicolons, tabs or bars (|), one kind in a file"});
+  throw Error::at(
+      {file_.string(), names.front().line},
+      fmt::format("the first line names one column, {}", fedarena::quoted(header_.front().substr(0, 60))),
+      {.allowed = "names of columns between commas, semicolons, tabs or bars (|), one kind in a file"});
 }
 
 bool CsvFile::add_column(const std::string& name) {
@@ -136,10 +135,8 @@ bool CsvFile::add_column(const std::string& name) {
 
 std::size_t CsvFile::find(const std::string& column, const std::string& setting) const {
   if (const auto found = positions_.find(column); found != positions_.end()) return found->second;
-  throw Error(Complaint{.place = {file_.string()},
-                        .found = fmt::format("there is no column \"{}\", which {} names", column, setting),
-                        .allowed = join_names(header_),
-                        .nearest = nearest_name(column, header_)});
+  throw Error::in(file_, fmt::format("there is no column \"{}\", which {} names", column, setting),
+                  {.allowed = join_names(header_), .nearest = nearest_name(column, header_)});
 }
 
 void CsvFile::join(const CsvJoin& other) {
@@ -249,8 +246,7 @@ void CsvFile::step() {
 }
 
 void CsvFile::reject(int line, int column, std::string found, std::string remedy) const {
-  throw Error(Complaint{
-      .place = {file_.string(), line, column}, .found = std::move(found), .remedy = std::move(remedy)});
+  throw Error::at({file_.string(), line, column}, std::move(found), {.remedy = std::move(remedy)});
 }
 
 CsvJoin::CsvJoin(CsvFile file, const std::string& key) : key_(key), path_(file.path().string()) {
@@ -264,10 +260,10 @@ CsvJoin::CsvJoin(CsvFile file, const std::string& key) : key_(key), path_(file.p
       if (i != at) row.push_back(fields[i].text);
     const std::string name(trimmed(fields[at].text));
     if (!rows_.emplace(name, std::move(row)).second)
-      throw Error(Complaint{.place = {path_, fields[at].line, fields[at].column},
-                            .found = fmt::format("two rows have {} in the column {}", fedarena::quoted(name),
-                                                 fedarena::quoted(key_)),
-                            .remedy = "Remove one"});
+      throw Error::at(
+          {path_, fields[at].line, fields[at].column},
+          fmt::format("two rows have {} in the column {}", fedarena::quoted(name), fedarena::quoted(key_)),
+          {.remedy = "Remove one"});
   }
 }
 
@@ -277,11 +273,11 @@ const std::vector<std::string>& CsvJoin::row_of(const CsvFile& file, const CsvFi
   std::vector<std::string> names;
   for (const auto& [known, row] : rows_) names.push_back(known);
   std::ranges::sort(names);
-  throw Error(Complaint{.place = {file.path().string(), asking.line, asking.column},
-                        .found = fmt::format("the field of column {} is {}, which no row of {} has",
-                                             fedarena::quoted(key_), fedarena::quoted(name), path_),
-                        .nearest = nearest_name(name, names),
-                        .remedy = "Add such a row there, or leave this one out"});
+  throw Error::at(
+      {file.path().string(), asking.line, asking.column},
+      fmt::format("the field of column {} is {}, which no row of {} has", fedarena::quoted(key_),
+                  fedarena::quoted(name), path_),
+      {.nearest = nearest_name(name, names), .remedy = "Add such a row there, or leave this one out"});
 }
 
 }  // namespace fedarena

@@ -154,11 +154,11 @@ void check_test_classes(const CsvTable& table, const CsvParts& parts) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] > 0) continue;
     const std::string& name = target.names()[i];
-    throw Error(Complaint{.place = target.places()[i],
-                          .found = fmt::format("the class {} is in no training row", fedarena::quoted(name)),
-                          .allowed = join_names(trained),
-                          .nearest = nearest_name(name, trained),
-                          .remedy = "Mend the label, leave the rows out, or train on such rows"});
+    throw Error::at(target.places()[i],
+                    fmt::format("the class {} is in no training row", fedarena::quoted(name)),
+                    {.allowed = join_names(trained),
+                     .nearest = nearest_name(name, trained),
+                     .remedy = "Mend the label, leave the rows out, or train on such rows"});
   }
 }
 

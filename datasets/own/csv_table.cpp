@@ -68,13 +68,12 @@ void check_classes_are_meant(const TextColumn& column, const std::string& file) 
                 fmt::format("the target {} holds {} different numbers in {}, which may be classes or not",
                             fedarena::quoted(column.name()), numbers, rows),
                 "", "Set task = \"regression\", or task = \"classification\" to make each number a class");
-  throw Error(Complaint{
-      .place = column.places()[static_cast<std::size_t>(other - column.names().begin())],
-      .found = fmt::format("the target {} holds {} here and {} different numbers in {}, which may be "
-                           "classes or not",
-                           fedarena::quoted(column.name()), quoted_exactly(*other), numbers, rows),
-      .remedy = "Mend it or leave the row out and set task = \"regression\", or set task = "
-                "\"classification\" to make each text a class"});
+  throw Error::at(column.places()[static_cast<std::size_t>(other - column.names().begin())],
+                  fmt::format("the target {} holds {} here and {} different numbers in {}, which may be "
+                              "classes or not",
+                              fedarena::quoted(column.name()), quoted_exactly(*other), numbers, rows),
+                  {.remedy = "Mend it or leave the row out and set task = \"regression\", or set task = "
+                             "\"classification\" to make each text a class"});
 }
 
 }  // namespace

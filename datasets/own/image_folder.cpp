@@ -162,10 +162,8 @@ class Pictures {
     const std::string name = class_folder.filename().string();
     const auto found = std::ranges::find(classes_, name);
     if (found == classes_.end())
-      throw Error(Complaint{.place = {class_folder.string()},
-                            .found = fmt::format("the class \"{}\" has no folder in train/", name),
-                            .allowed = join_names(classes_),
-                            .nearest = nearest_name(name, classes_)});
+      throw Error::in(class_folder, fmt::format("the class \"{}\" has no folder in train/", name),
+                      {.allowed = join_names(classes_), .nearest = nearest_name(name, classes_)});
     return static_cast<std::size_t>(found - classes_.begin());
   }
 

@@ -199,11 +199,8 @@ class Taken {
   // The complaint of the copy, if it has one.
   void check_refusal() const {
     if (refusal_.size() != 5) return;
-    throw Error(Complaint{.place = {.file = refusal_[0]},
-                          .found = refusal_[1],
-                          .allowed = refusal_[2],
-                          .nearest = refusal_[3],
-                          .remedy = refusal_[4]});
+    throw Error::in(refusal_[0], refusal_[1],
+                    {.allowed = refusal_[2], .nearest = refusal_[3], .remedy = refusal_[4]});
   }
   bool is_whole() const {
     const auto pixels = static_cast<std::size_t>(layout_.side * layout_.side);

@@ -147,10 +147,7 @@ void check_published(const fs::path& file, const PublishedFile& published) {
 }
 
 void reject_file(const fs::path& file, std::string found, std::string allowed, std::string remedy) {
-  throw Error(Complaint{.place = {file.string()},
-                        .found = std::move(found),
-                        .allowed = std::move(allowed),
-                        .remedy = std::move(remedy)});
+  throw Error::in(file, std::move(found), {.allowed = std::move(allowed), .remedy = std::move(remedy)});
 }
 
 fs::path find_own(const std::string& key, const std::string& path, const SearchPath& search_path) {

@@ -129,10 +129,10 @@ void check_outside_runs(const std::string& option, const std::filesystem::path& 
     if (!results::is_run_directory(folder)) continue;
     const fs::path from_here = fs::proximate(folder, ignored);
     const bool is_below = !from_here.empty() && *from_here.begin() != "..";
-    throw Error(Complaint{.place = {.file = output.string()},
-                          .found = fmt::format("{}: lies in the run directory {}", option,
-                                               (is_below ? from_here : folder).string()),
-                          .remedy = "choose a place outside the runs"});
+    throw Error::in(
+        output,
+        fmt::format("{}: lies in the run directory {}", option, (is_below ? from_here : folder).string()),
+        {.remedy = "choose a place outside the runs"});
   }
 }
 
@@ -141,12 +141,11 @@ void check_output(const std::string& option, const std::filesystem::path& file,
   const std::string name = file.filename().string();
   const auto has = [&](std::string_view ending) { return name.ends_with(ending) && name != ending; };
   if (std::ranges::any_of(endings, has)) return check_outside_runs(option, file);
-  throw Error(Complaint{
-      .place = {.file = file.string()},
-      .found = std::ranges::count(endings, name) > 0
-                   ? fmt::format("{}: the file's name is \"{}\" alone", option, name)
-                   : fmt::format("{}: the file's name ends in \"{}\"", option, file.extension().string()),
-      .allowed = fmt::format("{}", fmt::join(endings, ", "))});
+  throw Error::in(file,
+                  std::ranges::count(endings, name) > 0
+                      ? fmt::format("{}: the file's name is \"{}\" alone", option, name)
+                      : fmt::format("{}: the file's name ends in \"{}\"", option, file.extension().string()),
+                  {.allowed = fmt::format("{}", fmt::join(endings, ", "))});
 }
 
 }  // namespace fedarena

@@ -117,12 +117,12 @@ AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t mos
   }
   std::int64_t count = std::min(members.size(), non_members.size()) / 2;
   if (count < kLeastOfHalf) {
-    throw Error(Complaint{
-        .place = {.file = run.path().string()},
-        .found = fmt::format("there are {} members and {} non-members, too few to attack: half of either is "
-                             "measured, and the other half is there to learn from",
-                             members.size(), non_members.size()),
-        .allowed = fmt::format("at least {} of both", 2 * kLeastOfHalf)});
+    throw Error::in(
+        run.path(),
+        fmt::format("there are {} members and {} non-members, too few to attack: half of either is "
+                    "measured, and the other half is there to learn from",
+                    members.size(), non_members.size()),
+        {.allowed = fmt::format("at least {} of both", 2 * kLeastOfHalf)});
   }
   if (most > 0) count = std::min(count, most);
   const auto order = stream_of(run, kMembers).permutation(members.size());

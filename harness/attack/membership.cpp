@@ -100,8 +100,7 @@ class Attacker {
 
  private:
   [[noreturn]] void refuse(std::string found, std::string remedy) const {
-    throw Error(Complaint{
-        .place = {.file = run_.path().string()}, .found = std::move(found), .remedy = std::move(remedy)});
+    throw Error::in(run_.path(), std::move(found), {.remedy = std::move(remedy)});
   }
 
   // Returns how many references the score needs.

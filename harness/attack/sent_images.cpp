@@ -15,10 +15,9 @@ namespace {
 std::vector<std::int64_t> sent_rounds(const FinishedRun& run) {
   std::vector<std::int64_t> rounds = results::SyntheticFolder(run.path()).rounds();
   if (!rounds.empty()) return rounds;
-  throw Error(Complaint{
-      .place = {.file = run.path().string()},
-      .found = fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),
-      .remedy = "Algorithms whose server has synthetic images leave them, such as fedlap, psg and sda-fl."});
+  throw Error::in(
+      run.path(), fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),
+      {.remedy = "Algorithms whose server has synthetic images leave them, such as fedlap, psg and sda-fl."});
 }
 
 }  // namespace
@@ -30,17 +29,15 @@ torch::Tensor sent_images(const FinishedRun& run, std::int64_t round) {
   const std::vector<std::int64_t> own{set.channels, set.height, set.width};
   const std::vector<std::int64_t> shape = run.dataset().train.inputs.sizes().slice(1).vec();
   if (own != shape) {
-    throw Error(Complaint{.place = {.file = place},
-                          .found = fmt::format("images of shape [{}]", fmt::join(own, ", ")),
-                          .allowed = fmt::format("[{}], as the data have them", fmt::join(shape, ", "))});
+    throw Error::in(place, fmt::format("images of shape [{}]", fmt::join(own, ", ")),
+                    {.allowed = fmt::format("[{}], as the data have them", fmt::join(shape, ", "))});
   }
   torch::Tensor images = torch::from_blob(set.pixels.data(), {static_cast<std::int64_t>(set.size()),
                                                               set.channels, set.height, set.width})
                              .clone();
   if (!images.isfinite().all().item<bool>()) {
-    throw Error(Complaint{.place = {.file = place},
-                          .found = "images with pixels that are not numbers",
-                          .remedy = "The run diverged, or the file is damaged (`fedarena verify` tells)."});
+    throw Error::in(place, "images with pixels that are not numbers",
+                    {.remedy = "The run diverged, or the file is damaged (`fedarena verify` tells)."});
   }
   return images;
 }

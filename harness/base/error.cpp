@@ -25,6 +25,12 @@ std::string Place::str() const {
 Error::Error(Complaint complaint)
     : std::runtime_error(compose(complaint)), complaint_(std::move(complaint)) {}
 
+Error Error::at(Place place, std::string found, Complaint rest) {
+  rest.place = std::move(place);
+  rest.found = std::move(found);
+  return Error(std::move(rest));
+}
+
 namespace detail {
 
 void fail_check(std::string_view condition, std::string_view values, std::string_view file, int line) {

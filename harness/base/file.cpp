@@ -41,32 +41,25 @@ std::string_view kind_of(mode_t mode) {
 }
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& file, int code) {
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = "cannot be read: " + std::generic_category().message(code),
-                        .remedy = code == ENOENT ? remedy_for(code) : ""});
+  throw Error::in(file, "cannot be read: " + std::generic_category().message(code),
+                  {.remedy = code == ENOENT ? remedy_for(code) : ""});
 }
 
 [[noreturn]] void fail_as_too_large(const std::filesystem::path& file, std::uintmax_t most) {
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = fmt::format("has more than {} bytes", most),
-                        .allowed = fmt::format("at most {} bytes", most)});
+  throw Error::in(file, fmt::format("has more than {} bytes", most),
+                  {.allowed = fmt::format("at most {} bytes", most)});
 }
 
 void check_regular(const std::filesystem::path& file, const struct stat& status) {
   if (S_ISREG(status.st_mode)) return;
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = fmt::format("is {}", kind_of(status.st_mode)),
-                        .allowed = "a regular file"});
+  throw Error::in(file, fmt::format("is {}", kind_of(status.st_mode)), {.allowed = "a regular file"});
 }
 
 }  // namespace
 
 void fail_on_file(const std::filesystem::path& file, std::string_view what, int code) {
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = fmt::format("{}: {}", what, std::generic_category().message(code)),
-                        .allowed = {},
-                        .nearest = {},
-                        .remedy = remedy_for(code)});
+  throw Error::in(file, fmt::format("{}: {}", what, std::generic_category().message(code)),
+                  {.remedy = remedy_for(code)});
 }
 
 void make_folders(const std::filesystem::path& folder) {

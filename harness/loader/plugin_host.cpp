@@ -110,9 +110,8 @@ PluginReport read_report(const fs::path& library) {
 
 void PluginHost::load_folder(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
-    throw Error(Complaint{.place = {folder.string()},
-                          .found = "the plugin path is not a folder",
-                          .remedy = "Give the folder that holds the plugin's .so file."});
+    throw Error::in(folder, "the plugin path is not a folder",
+                    {.remedy = "Give the folder that holds the plugin's .so file."});
   }
   std::vector<fs::path> libraries;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::canonical(folder))) {

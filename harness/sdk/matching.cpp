@@ -7,15 +7,13 @@
 
 #include "fedarena/algorithm.hpp"
 
+#include "harness/sdk/matching_rows.hpp"
+
 namespace fedarena {
 namespace {
 
-// A row that is shorter, relative to the whole gradient, is rounding and has no direction: that of a bias
-// before a normalisation of each channel, say, whose derivative is zero. Its cosine would have a slope of one
-// over rounding.
 double rounding(const Params& gradient) {
-  const double relative = gradient.flat().scalar_type() == torch::kFloat32 ? 1e-5 : 1e-13;
-  return std::max(1e-30, relative * norm(gradient));
+  return std::max(kLeastLength, relative_rounding(gradient) * norm(gradient));
 }
 
 struct Rows {
@@ -65,6 +63,7 @@ Schema<GradientMatching> GradientMatching::schema() {
 }
 
 MatchingDistance matching_distance(const Params& matched, const Params& target, const GradientMatching& how) {
+  if (!matched.flat().is_cpu()) return matching_distance_by_rows(matched, target, how);
   MatchingDistance distance{.slope = zeros_like(matched)};
   const double least = rounding(matched), least_target = rounding(target);
   for (std::size_t i = 0; i < matched.size(); ++i) {

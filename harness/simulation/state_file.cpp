@@ -21,9 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void fail_damaged(const fs::path& path, const std::string& found) {
-  throw Error(Complaint{.place = {path.string()},
-                        .found = found,
-                        .remedy = "Remove the run directory to run this cell again from the start."});
+  throw Error::in(path, found, {.remedy = "Remove the run directory to run this cell again from the start."});
 }
 
 // Eight bytes at a time, since it is checked in every round. Each step can be undone, so that a change

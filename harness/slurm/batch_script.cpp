@@ -25,9 +25,8 @@ std::string log_pattern(const std::filesystem::path& folder) {
   std::string pattern;
   for (const char letter : folder.string()) pattern += letter == '%' ? "%%" : std::string(1, letter);
   if (pattern.find('\\') == std::string::npos) return pattern + "/%A_%a.log";
-  throw Error(Complaint{.place = {folder.string()},
-                        .found = "Slurm writes no logs into a folder with a backslash in its name",
-                        .remedy = "give another folder with --out"});
+  throw Error::in(folder, "Slurm writes no logs into a folder with a backslash in its name",
+                  {.remedy = "give another folder with --out"});
 }
 
 }  // namespace

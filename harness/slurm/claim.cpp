@@ -79,13 +79,12 @@ std::string name_of(const Owner& owner) {
 void refuse_unless_over(const Owner& owner, const fs::path& file) {
   const auto tasks = ask_queue({owner.job});
   if (tasks && tasks->empty()) return;
-  throw Error(Complaint{
-      .place = {file.parent_path().string()},
-      .found = tasks ? fmt::format("this cell belongs to {}, which is queued or runs", name_of(owner))
-                     : fmt::format("this cell belongs to {}, and squeue does not say whether that is over",
-                                   name_of(owner)),
-      .remedy = tasks ? fmt::format("Wait for it, or stop it with `scancel {}`.", owner.job)
-                      : fmt::format("Once it is over for certain, remove {}.", file.string())});
+  throw Error::in(file.parent_path(),
+                  tasks ? fmt::format("this cell belongs to {}, which is queued or runs", name_of(owner))
+                        : fmt::format("this cell belongs to {}, and squeue does not say whether that is over",
+                                      name_of(owner)),
+                  {.remedy = tasks ? fmt::format("Wait for it, or stop it with `scancel {}`.", owner.job)
+                                   : fmt::format("Once it is over for certain, remove {}.", file.string())});
 }
 
 }  // namespace
@@ -97,9 +96,8 @@ std::optional<Claim> Claim::take(const fs::path& run) {
   const std::optional<Owner> before = owner_in(file);
   const bool same_job = own && before && own->job == before->job;
   if (same_job && before->restart > own->restart) {
-    throw Error(Complaint{.place = {run.string()},
-                          .found = fmt::format("this cell belongs to a later start of {}", name_of(*before)),
-                          .remedy = "That one goes on; this process ends."});
+    throw Error::in(run, fmt::format("this cell belongs to a later start of {}", name_of(*before)),
+                    {.remedy = "That one goes on; this process ends."});
   }
   if (same_job && before->restart == own->restart && before->host == own->host &&
       ::kill(static_cast<pid_t>(before->process), 0) == 0) {
@@ -138,11 +136,11 @@ bool Claim::is_ours() const {
 void Claim::check() const {
   if (is_ours()) return;
   const std::optional<Owner> now = owner_in(file_);
-  throw Error(Complaint{
-      .place = {file_.parent_path().string()},
-      .found = fmt::format("this cell belongs to {} now, because Slurm held the job of this process for over",
-                           now ? name_of(*now) : "another process"),
-      .remedy = "That one goes on; this process writes nothing more."});
+  throw Error::in(
+      file_.parent_path(),
+      fmt::format("this cell belongs to {} now, because Slurm held the job of this process for over",
+                  now ? name_of(*now) : "another process"),
+      {.remedy = "That one goes on; this process writes nothing more."});
 }
 
 }  // namespace fedarena::slurm

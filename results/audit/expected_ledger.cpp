@@ -58,10 +58,8 @@ double ExpectedLedger::number(const std::string& name, std::int64_t client) cons
     value = parse_number<double>(elements[static_cast<std::size_t>(client) % elements.size()]);
   }
   if (value) return *value;
-  throw Error(Complaint{.place = {.file = file_},
-                        .found = fmt::format("{}{} is {}", section_, name, text),
-                        .allowed = "a number",
-                        .remedy = "the file is damaged or was edited; restore it"});
+  throw Error::in(file_, fmt::format("{}{} is {}", section_, name, text),
+                  {.allowed = "a number", .remedy = "the file is damaged or was edited; restore it"});
 }
 
 std::optional<std::int64_t> ExpectedLedger::clients() const {

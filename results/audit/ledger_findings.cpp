@@ -35,9 +35,8 @@ Ledger read_ledger(const std::filesystem::path& run) {
   const std::string file = (run / kLedgerFile).string();
   std::error_code failure;
   if (!std::filesystem::is_regular_file(file, failure)) {
-    throw Error(Complaint{.place = {.file = file},
-                          .found = "is not there, so that nothing is known of what happened to private data",
-                          .remedy = "A run writes it with its first checkpoint; let it go on."});
+    throw Error::in(file, "is not there, so that nothing is known of what happened to private data",
+                    {.remedy = "A run writes it with its first checkpoint; let it go on."});
   }
   try {
     return Ledger::from_json(read_whole_file(file));
@@ -51,10 +50,10 @@ Ledger read_ledger(const std::filesystem::path& run) {
 Ledger read_ledger(const std::filesystem::path& run, const std::string& policy) {
   Ledger ledger = read_ledger(run);
   if (name(ledger.unit()) == policy) return ledger;
-  throw Error(Complaint{.place = {.file = (run / kLedgerFile).string()},
-                        .found = fmt::format("the unit is \"{}\", but the summary has the policy \"{}\"",
-                                             name(ledger.unit()), policy),
-                        .remedy = "The files belong to different runs, or were edited."});
+  throw Error::in(
+      run / kLedgerFile,
+      fmt::format("the unit is \"{}\", but the summary has the policy \"{}\"", name(ledger.unit()), policy),
+      {.remedy = "The files belong to different runs, or were edited."});
 }
 
 std::vector<ExactFinding> exact_findings(const Ledger& ledger) {

@@ -75,9 +75,7 @@ class Members {
   }
 
   [[noreturn]] void refuse(std::string found) const {
-    throw Error(Complaint{.place = {.file = file_},
-                          .found = std::move(found),
-                          .allowed = "a bundle as `fedarena bundle` wrote it"});
+    throw Error::in(file_, std::move(found), {.allowed = "a bundle as `fedarena bundle` wrote it"});
   }
 
  private:

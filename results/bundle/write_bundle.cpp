@@ -167,10 +167,8 @@ BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::str
     }
   }
   if (bytes > kMostBundledBytes) {
-    throw Error(Complaint{.place = {.file = file.string()},
-                          .found = fmt::format("the runs hold {} bytes", bytes),
-                          .allowed = "at most 4 GiB in a bundle",
-                          .remedy = "Make several bundles."});
+    throw Error::in(file, fmt::format("the runs hold {} bytes", bytes),
+                    {.allowed = "at most 4 GiB in a bundle", .remedy = "Make several bundles."});
   }
   const std::string text = to_json_text(manifest);
   parse_manifest(text, file.string());  // what cannot be read back must not be written

@@ -26,10 +26,9 @@ constexpr std::string_view kFloat = "'<f4'";
 constexpr std::string_view kInteger = "'<i8'";
 
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string found, std::string allowed = {}) {
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = std::move(found),
-                        .allowed = std::move(allowed),
-                        .remedy = "the file is damaged, or another program wrote it; run this cell again"});
+  throw Error::in(file, std::move(found),
+                  {.allowed = std::move(allowed),
+                   .remedy = "the file is damaged, or another program wrote it; run this cell again"});
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {

@@ -61,7 +61,7 @@ std::vector<std::string> entries(const fs::path& folder) {
 }
 
 [[noreturn]] void refuse(const std::string& folder, std::string found, std::string allowed) {
-  throw Error(Complaint{.place = {.file = folder}, .found = std::move(found), .allowed = std::move(allowed)});
+  throw Error::in(folder, std::move(found), {.allowed = std::move(allowed)});
 }
 
 }  // namespace

@@ -45,9 +45,8 @@ double time_left(double round_seconds, std::int64_t rounds, double since_written
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& found) {
-  throw Error(Complaint{.place = {.file = folder.string()},
-                        .found = found,
-                        .remedy = "give the output folder of an experiment, such as runs/quickstart"});
+  throw Error::in(folder, found,
+                  {.remedy = "give the output folder of an experiment, such as runs/quickstart"});
 }
 
 // Whether the folder holds a run, or something like one, at this moment.

@@ -183,9 +183,8 @@ MembershipAttacks parse_attacks(std::string_view text, const std::string& file) 
   fields.digest(kDigest);
   fields.finish();
   if (with_digest(text_without_digest(attacks)) != text) {
-    throw Error(Complaint{.place = {.file = file},
-                          .found = fmt::format("is not as fedarena wrote it: its {} does not match", kDigest),
-                          .remedy = "the file is damaged or was edited; remove it and attack the run again"});
+    throw Error::in(file, fmt::format("is not as fedarena wrote it: its {} does not match", kDigest),
+                    {.remedy = "the file is damaged or was edited; remove it and attack the run again"});
   }
   return attacks;
 }
@@ -197,9 +196,8 @@ std::optional<MembershipAttacks> read_attacks(const std::filesystem::path& run) 
   const std::string file = path.string();
   MembershipAttacks attacks = parse_attacks(read_whole_file(path), file);
   if (attacks.run == sha256_of(std::string_view(read_whole_file(run / kSummaryFile)))) return attacks;
-  throw Error(Complaint{.place = {.file = file},
-                        .found = "is about another run: its \"run\" is not the SHA-256 of this summary.json",
-                        .remedy = "remove it and attack the run again"});
+  throw Error::in(file, "is about another run: its \"run\" is not the SHA-256 of this summary.json",
+                  {.remedy = "remove it and attack the run again"});
 }
 
 void write_attacks(const RunDirectory& run, const MembershipAttacks& attacks) {

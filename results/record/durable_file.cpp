@@ -46,9 +46,8 @@ void prepare_file(const std::filesystem::path& file, std::string_view bytes) {
   std::error_code unknown;
   const std::filesystem::file_status status = std::filesystem::status(file, unknown);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw Error(Complaint{.place = {.file = file.string()},
-                          .found = "is not a regular file, so it is not replaced",
-                          .remedy = "give the name of a file, which may exist or not"});
+    throw Error::in(file, "is not a regular file, so it is not replaced",
+                    {.remedy = "give the name of a file, which may exist or not"});
   }
   const std::filesystem::path partial = partial_of(file);
   int failure = 0;
@@ -123,9 +122,8 @@ void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::ui
   struct stat status = {};
   if (::fstat(descriptor.number(), &status) != 0) fail_on_file(file, "cannot be written", errno);
   if (static_cast<std::uintmax_t>(status.st_size) != size) {
-    throw Error(Complaint{.place = {.file = file.string()},
-                          .found = fmt::format("has {} bytes where this run left {}", status.st_size, size),
-                          .remedy = "another program writes to this run; stop it, then resume the run"});
+    throw Error::in(file, fmt::format("has {} bytes where this run left {}", status.st_size, size),
+                    {.remedy = "another program writes to this run; stop it, then resume the run"});
   }
   int failure = ::ftruncate(descriptor.number(), static_cast<off_t>(keep)) == 0 ? 0 : errno;
   if (failure == 0) failure = write_durably(descriptor, bytes, keep);

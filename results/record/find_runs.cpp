@@ -158,10 +158,9 @@ void set_aside_unreadable_rounds(std::span<FoundRun> runs) {
 RunDirectory open_one_run(const fs::path& path) {
   const std::vector<FoundRun> found = find_runs({&path, 1});
   if (found.size() == 1) return RunDirectory::open(found.front().path);
-  throw Error(Complaint{.place = {.file = path.string()},
-                        .found = fmt::format("holds {} runs", found.size()),
-                        .allowed = "one run",
-                        .remedy = fmt::format("Name one of them, such as {}.", found.front().path.string())});
+  throw Error::in(path, fmt::format("holds {} runs", found.size()),
+                  {.allowed = "one run",
+                   .remedy = fmt::format("Name one of them, such as {}.", found.front().path.string())});
 }
 
 std::string problem_line(const Error& error) {

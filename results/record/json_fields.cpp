@@ -24,10 +24,8 @@ Place locate(std::string_view text, std::size_t byte, Place place) {
 }
 
 [[noreturn]] void fail(Place place, std::string found, std::string allowed, std::string remedy) {
-  throw Error(Complaint{.place = std::move(place),
-                        .found = std::move(found),
-                        .allowed = std::move(allowed),
-                        .remedy = std::move(remedy)});
+  throw Error::at(std::move(place), std::move(found),
+                  {.allowed = std::move(allowed), .remedy = std::move(remedy)});
 }
 
 std::string excerpt(const Json& value) {
@@ -265,10 +263,8 @@ bool JsonFields::has(const std::string& name) const { return object_->contains(n
 void JsonFields::finish() const {
   for (const auto& [name, value] : object_->items()) {
     if (contains(asked_, name)) continue;
-    throw Error(Complaint{.place = place_,
-                          .found = fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
-                          .nearest = nearest_name(name, asked_),
-                          .remedy = kBrokenRecord});
+    throw Error::at(place_, fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
+                    {.nearest = nearest_name(name, asked_), .remedy = kBrokenRecord});
   }
 }
 

@@ -39,10 +39,8 @@ RoundRecord record_of(std::string_view line, std::int64_t round, const std::file
   const Place place{.file = file.string(), .line = static_cast<int>(round)};
   RoundRecord record = parse_round(line, place);
   if (record.round != round) {
-    throw Error(Complaint{.place = place,
-                          .found = fmt::format("field \"round\" is {}", record.round),
-                          .allowed = fmt::format("{}, one round a line", round),
-                          .remedy = kBrokenRecord});
+    throw Error::at(place, fmt::format("field \"round\" is {}", record.round),
+                    {.allowed = fmt::format("{}, one round a line", round), .remedy = kBrokenRecord});
   }
   return record;
 }
@@ -63,10 +61,10 @@ class RoundSums {
                   const std::filesystem::path& file) {
     const std::int64_t room = std::numeric_limits<std::int64_t>::max() - sum;
     if (count > room) {
-      throw Error(Complaint{.place = {.file = file.string(), .line = static_cast<int>(round.round)},
-                            .found = fmt::format("field \"{}\" is {}", field, count),
-                            .allowed = fmt::format("at most {}, so that rounds can be added up", room),
-                            .remedy = kBrokenRecord});
+      throw Error::at({.file = file.string(), .line = static_cast<int>(round.round)},
+                      fmt::format("field \"{}\" is {}", field, count),
+                      {.allowed = fmt::format("at most {}, so that rounds can be added up", room),
+                       .remedy = kBrokenRecord});
     }
     sum += count;
   }

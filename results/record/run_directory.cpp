@@ -33,18 +33,16 @@ bool is_left_by_create(const std::filesystem::directory_entry& entry) {
 void check_free(const std::filesystem::path& path) {
   std::error_code failure;
   if (std::filesystem::exists(path / kSummaryFile, failure)) {
-    throw Error(Complaint{.place = {.file = path.string()},
-                          .found = "already holds a run",
-                          .remedy = "resume that run, choose another output folder, or remove this one"});
+    throw Error::in(path, "already holds a run",
+                    {.remedy = "resume that run, choose another output folder, or remove this one"});
   }
   const std::filesystem::directory_iterator entries(path, failure);
   if (failure) fail_on_file(path, "cannot be listed", failure.value());
   for (const auto& entry : entries) {
     if (is_left_by_create(entry)) continue;
-    throw Error(Complaint{.place = {.file = path.string()},
-                          .found = fmt::format("holds \"{}\", which is not part of a new run",
-                                               entry.path().filename().string()),
-                          .remedy = "choose another output folder"});
+    throw Error::in(
+        path, fmt::format("holds \"{}\", which is not part of a new run", entry.path().filename().string()),
+        {.remedy = "choose another output folder"});
   }
 }
 
@@ -52,12 +50,11 @@ void check_free(const std::filesystem::path& path) {
 void check_count(std::int64_t count, const std::filesystem::path& folder, const Summary& summary) {
   const bool finished = summary.state == kFinished;
   if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
-  throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
-                        .found = fmt::format("holds {}", counted(count, "round")),
-                        .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
-                                                          summary.rounds_done, kSummaryFile)
-                                            : fmt::format("at most the {} planned ones", summary.rounds),
-                        .remedy = kBrokenRecord});
+  throw Error::in(folder / kRoundsFile, fmt::format("holds {}", counted(count, "round")),
+                  {.allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
+                                                     summary.rounds_done, kSummaryFile)
+                                       : fmt::format("at most the {} planned ones", summary.rounds),
+                   .remedy = kBrokenRecord});
 }
 
 }  // namespace
@@ -89,13 +86,11 @@ RunDirectory RunDirectory::open(const std::filesystem::path& path, const RoundLi
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path / kSummaryFile, failure)) {
     if (failure == std::errc::permission_denied) {
-      throw Error(Complaint{.place = {.file = path.string()},
-                            .found = "cannot be entered: " + failure.message(),
-                            .remedy = "change its permissions, or ask whom it belongs to"});
+      throw Error::in(path, "cannot be entered: " + failure.message(),
+                      {.remedy = "change its permissions, or ask whom it belongs to"});
     }
-    throw Error(Complaint{.place = {.file = path.string()},
-                          .found = fmt::format("holds no run: there is no {} in it", kSummaryFile),
-                          .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
+    throw Error::in(path, fmt::format("holds no run: there is no {} in it", kSummaryFile),
+                    {.remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
   }
   run.summary();
   const auto add = [&](const RoundRecord& record) {
@@ -156,11 +151,10 @@ RunDirectory::Line RunDirectory::line_after(const Line& before, const RoundRecor
                                             std::size_t bytes) const {
   const Line line{.end = before.end + bytes, .memory = before.memory + size_in_memory(record)};
   if (line.end <= limits_.file && line.memory <= limits_.records) return line;
-  throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
-                        .found = fmt::format("round {} does not fit any more", record.round),
-                        .allowed = fmt::format("at most {} MiB of rounds, and {} MiB of them in memory",
-                                               limits_.file >> 20, limits_.records >> 20),
-                        .remedy = "run fewer rounds, or record less in each: evaluate less often"});
+  throw Error::in(path_ / kRoundsFile, fmt::format("round {} does not fit any more", record.round),
+                  {.allowed = fmt::format("at most {} MiB of rounds, and {} MiB of them in memory",
+                                          limits_.file >> 20, limits_.records >> 20),
+                   .remedy = "run fewer rounds, or record less in each: evaluate less often"});
 }
 
 void RunDirectory::truncate_rounds(std::int64_t last_round_to_keep) {
@@ -171,10 +165,10 @@ void RunDirectory::truncate_rounds(std::int64_t last_round_to_keep) {
 void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
   FEDARENA_CHECK(last_round_to_keep, >=, 0);
   if (last_round_to_keep > rounds_recorded()) {
-    throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
-                          .found = fmt::format("ends at round {}, before round {} of the checkpoint",
-                                               rounds_recorded(), last_round_to_keep),
-                          .remedy = "lines were lost; remove the folder and run this cell again"});
+    throw Error::in(path_ / kRoundsFile,
+                    fmt::format("ends at round {}, before round {} of the checkpoint", rounds_recorded(),
+                                last_round_to_keep),
+                    {.remedy = "lines were lost; remove the folder and run this cell again"});
   }
   const auto kept = static_cast<std::size_t>(last_round_to_keep);
   const std::uintmax_t keep = lines_[kept].end;

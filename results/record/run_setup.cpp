@@ -77,7 +77,7 @@ Json read_environment(const std::filesystem::path& run) {
   } catch (const Json::exception&) {  // said below, as is what is nested too deep
   } catch (const Error&) {
   }
-  throw Error(Complaint{.place = {.file = file.string()}, .found = "is not a JSON object"});
+  throw Error::in(file, "is not a JSON object");
 }
 
 Json plugin_of(const Json& environment, const std::string& algorithm) {

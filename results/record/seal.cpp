@@ -96,9 +96,8 @@ Seal read_seal(const fs::path& run) {
   }
   fields.finish();
   if (to_json_text(seal) != text) {
-    throw Error(Complaint{.place = {.file = file},
-                          .found = "is not written as fedarena writes a seal",
-                          .remedy = "the file is damaged or was edited; restore it"});
+    throw Error::in(file, "is not written as fedarena writes a seal",
+                    {.remedy = "the file is damaged or was edited; restore it"});
   }
   return seal;
 }

@@ -32,18 +32,16 @@ std::string number_text(const std::optional<double>& number) {
 void check_result(const FoundRun& run, const std::string& field, const std::optional<double>& stated,
                   const std::optional<double>& recorded) {
   if (same(stated, recorded)) return;
-  throw Error(Complaint{
-      .place = {.file = (run.path / kSummaryFile).string()},
-      .found = fmt::format("field \"{}\" is {}", field, number_text(stated)),
-      .allowed = fmt::format("{}, as the last line of {} says", number_text(recorded), kRoundsFile)});
+  throw Error::in(
+      run.path / kSummaryFile, fmt::format("field \"{}\" is {}", field, number_text(stated)),
+      {.allowed = fmt::format("{}, as the last line of {} says", number_text(recorded), kRoundsFile)});
 }
 
 std::vector<RoundRecord> read_rounds(const FoundRun& run) {
   std::vector<RoundRecord> rounds = recorded_rounds(run.path, *run.summary);
   if (rounds.empty()) {
-    throw Error(Complaint{.place = {.file = (run.path / kSummaryFile).string()},
-                          .found = "field \"rounds_done\" is 0",
-                          .allowed = "from 1, because the state is finished"});
+    throw Error::in(run.path / kSummaryFile, "field \"rounds_done\" is 0",
+                    {.allowed = "from 1, because the state is finished"});
   }
   check_result(run, "final_test_loss", run.summary->final_test_loss, rounds.back().test_loss);
   check_result(run, "final_test_accuracy", run.summary->final_test_accuracy, rounds.back().test_accuracy);

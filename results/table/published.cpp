@@ -74,10 +74,9 @@ class Matching {
     reject_fraction(figure, *match);
     const auto [owner, fresh] = owners_.emplace(match, &figure);
     if (!fresh) {
-      throw Error(Complaint{.place = figure.place,
-                            .found = fmt::format("a second figure for {}", name_of(*match)),
-                            .remedy = fmt::format("the first is at {}; leave one out, or name more keys",
-                                                  owner->second->place.str())});
+      throw Error::at(figure.place, fmt::format("a second figure for {}", name_of(*match)),
+                      {.remedy = fmt::format("the first is at {}; leave one out, or name more keys",
+                                             owner->second->place.str())});
     }
     match->published =
         Published{.source = figure.source, .mean = figure.mean, .std = figure.std, .n = figure.n};
@@ -105,10 +104,10 @@ class Matching {
   [[noreturn]] static void reject_several(const PublishedFigure& figure, const Row& first,
                                           const Row& second) {
     const std::vector<std::string> keys = keys_that_differ(first, second);
-    throw Error(Complaint{.place = figure.place,
-                          .found = fmt::format("the figure matches several rows, such as {} and {}",
-                                               name_of(first), name_of(second)),
-                          .remedy = fmt::format("name what tells them apart: {}", fmt::join(keys, ", "))});
+    throw Error::at(
+        figure.place,
+        fmt::format("the figure matches several rows, such as {} and {}", name_of(first), name_of(second)),
+        {.remedy = fmt::format("name what tells them apart: {}", fmt::join(keys, ", "))});
   }
 
   // Tables print shares in percent. A figure of at most 1 is one that its paper gives as a fraction where a

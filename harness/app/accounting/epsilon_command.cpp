@@ -52,9 +52,8 @@ void check_neighbours(const std::vector<std::vector<Access>>& units, const Epsil
   for (const std::vector<Access>& accesses : units) all.insert(all.end(), accesses.begin(), accesses.end());
   const std::set<Adjacency> found = adjacencies(as_assumed(std::move(all), arguments.options.settings));
   if (found.size() < 2) return;
-  throw Error(Complaint{.place = {arguments.ledger.string()},
-                        .found = fmt::format("the clients mix {} neighbours", describe(found)),
-                        .remedy = "Ask for one of them: --client N"});
+  throw Error::in(arguments.ledger, fmt::format("the clients mix {} neighbours", describe(found)),
+                  {.remedy = "Ask for one of them: --client N"});
 }
 
 // What is charged to each client of a ledger, or to the one that is asked for; equal ones once.
@@ -62,7 +61,7 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
   const Ledger ledger = read_ledger(arguments.ledger);
   const std::string file = arguments.ledger.string();
   if (ledger.unit() == Unit::kNothing) {
-    throw Error(Complaint{.place = {file}, .found = "this ledger protects nobody: its unit is none"});
+    throw Error::in(file, "this ledger protects nobody: its unit is none");
   }
   std::vector<std::vector<Access>> result;
   const auto add = [&](std::int64_t client) {
@@ -73,7 +72,7 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
   };
   if (arguments.client) {
     if (!ledger.clients().contains(*arguments.client)) {
-      throw Error(Complaint{.place = {file}, .found = fmt::format("holds no client {}", *arguments.client)});
+      throw Error::in(file, fmt::format("holds no client {}", *arguments.client));
     }
     add(*arguments.client);
   } else {

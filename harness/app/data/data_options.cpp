@@ -19,14 +19,12 @@ constexpr std::string_view kSection = "data.";
 std::pair<std::string, Value> read_setting(const std::string& dataset, const std::string& text) {
   const Place place{.file = "--set " + results::one_line(text)};
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos)
-    throw Error(Complaint{.place = place, .found = "no \"=\"", .allowed = "key=value"});
+  if (equals == std::string::npos) throw Error::at(place, "no \"=\"", {.allowed = "key=value"});
   // As in an experiment, for which the text may have been written.
   std::string key = text.substr(0, equals);
   if (key.starts_with(kSection)) key.erase(0, kSection.size());
   const config::ParsedValue written = config::parse_value(text.substr(equals + 1), place);
-  if (!written.value)
-    throw Error(Complaint{.place = place, .found = fmt::format("{} is {}", key, written.kind)});
+  if (!written.value) throw Error::at(place, fmt::format("{} is {}", key, written.kind));
   try {
     complete(dataset_fields(dataset), {{key, *written.value}});
   } catch (const Error& error) {
@@ -53,7 +51,7 @@ Settings DataOptions::settings() const {
 SearchPath DataOptions::search_path() const {
   if (folder.empty()) return default_search_path();
   if (std::filesystem::is_directory(folder)) return {folder};
-  throw Error(Complaint{.place = {.file = "--from " + folder.string()}, .found = "there is no such folder"});
+  throw Error::in("--from " + folder.string(), "there is no such folder");
 }
 
 CLI::Option* add_dataset_name(CLI::App& command, std::string& name) {

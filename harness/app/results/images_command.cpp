@@ -49,14 +49,12 @@ struct Grid {
 [[noreturn]] void refuse_without_images(const results::RunDirectory& run) {
   const std::string place = run.path().string();
   if (run.rounds_recorded() == 0) {
-    throw Error(Complaint{
-        .place = {.file = place}, .found = "no round is complete yet", .remedy = "Ask again when one is."});
+    throw Error::in(place, "no round is complete yet", {.remedy = "Ask again when one is."});
   }
-  throw Error(Complaint{
-      .place = {.file = place},
-      .found = fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),
-      .remedy =
-          "Algorithms whose server trains on synthetic images leave them, such as fedlap, feddm and dsc."});
+  throw Error::in(
+      place, fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),
+      {.remedy =
+           "Algorithms whose server trains on synthetic images leave them, such as fedlap, feddm and dsc."});
 }
 
 // The round that was asked for, when its images were kept.
@@ -71,10 +69,8 @@ std::int64_t choose_round(const results::RunDirectory& run, std::int64_t asked) 
       kept.begin(), kept.end(),
       [&](std::int64_t left, std::int64_t right) { return distance(left) < distance(right); });
   if (nearest == asked) return asked;
-  throw Error(Complaint{.place = {.file = run.path().string()},
-                        .found = fmt::format("the images of round {} were not kept", asked),
-                        .allowed = fmt::format("{}", fmt::join(kept, ", ")),
-                        .nearest = std::to_string(nearest)});
+  throw Error::in(run.path(), fmt::format("the images of round {} were not kept", asked),
+                  {.allowed = fmt::format("{}", fmt::join(kept, ", ")), .nearest = std::to_string(nearest)});
 }
 
 Grid make_grid(const ImagesArguments& arguments, const results::RunDirectory& run) {

@@ -27,9 +27,8 @@ namespace fs = std::filesystem;
 std::vector<std::int64_t> first_clients(const FinishedRun& run, std::int64_t count) {
   const auto population = static_cast<std::int64_t>(run.dealt().partition.size());
   if (count > population) {
-    throw Error(Complaint{.place = {.file = run.path().string()},
-                          .found = fmt::format("--clients is {}, but the run has {}", count, population),
-                          .allowed = fmt::format("1 to {}", population)});
+    throw Error::in(run.path(), fmt::format("--clients is {}, but the run has {}", count, population),
+                    {.allowed = fmt::format("1 to {}", population)});
   }
   std::vector<std::int64_t> clients(static_cast<std::size_t>(count));
   std::iota(clients.begin(), clients.end(), 0);

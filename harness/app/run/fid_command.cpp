@@ -71,9 +71,8 @@ Distances distances_of(const FinishedRun& run, const torch::Tensor& images, cons
 torch::Tensor set_of(const FinishedRun& run) {
   torch::Tensor images = sent_images(run, last_sent_round(run));
   if (images.size(0) > 1) return images;
-  throw Error(Complaint{.place = {.file = run.path().string()},
-                        .found = fmt::format("the set of round {} is one image", last_sent_round(run)),
-                        .allowed = "two images or more"});
+  throw Error::in(run.path(), fmt::format("the set of round {} is one image", last_sent_round(run)),
+                  {.allowed = "two images or more"});
 }
 
 std::string text_of(const std::vector<Distances>& all) {

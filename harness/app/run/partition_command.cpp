@@ -90,10 +90,9 @@ std::string render_text(const PartitionView& shown) {
 std::string picture_of(const PartitionView& shown, const fs::path& file) {
   const PartitionCard& card = shown.card;
   if (shown.hides_labels) {
-    throw Error(Complaint{.place = {.file = file.string()},
-                          .found = kLabelsHidden,
-                          .remedy = "Leave --output out, or set public_label_counts = true in [privacy] if "
-                                    "everybody knows it."});
+    throw Error::in(file, kLabelsHidden,
+                    {.remedy = "Leave --output out, or set public_label_counts = true in [privacy] if "
+                               "everybody knows it."});
   }
   if (card.statistics.class_counts.empty()) {
     throw Error(
@@ -119,18 +118,14 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionAr
     if (!point.name.empty()) names.push_back(point.name);
   }
   if (names.empty()) {
-    throw Error(Complaint{.place = {.file = arguments.experiment.file.string()},
-                          .found = "--point is given, and the file has no [sweep]"});
+    throw Error::in(arguments.experiment.file, "--point is given, and the file has no [sweep]");
   }
   if (arguments.point) {
-    throw Error(Complaint{.place = {.file = "--point " + *arguments.point},
-                          .found = "the [sweep] has no such point",
-                          .allowed = join_names(names),
-                          .nearest = nearest_name(*arguments.point, names)});
+    throw Error::in("--point " + *arguments.point, "the [sweep] has no such point",
+                    {.allowed = join_names(names), .nearest = nearest_name(*arguments.point, names)});
   }
-  throw Error(Complaint{.place = {.file = arguments.experiment.file.string()},
-                        .found = fmt::format("[sweep] makes {} points of it", points.size()),
-                        .remedy = fmt::format("choose one with --point: {}", join_names(names))});
+  throw Error::in(arguments.experiment.file, fmt::format("[sweep] makes {} points of it", points.size()),
+                  {.remedy = fmt::format("choose one with --point: {}", join_names(names))});
 }
 
 int run_partition(const PartitionArguments& arguments) {

@@ -143,10 +143,9 @@ int run_replay(const ReplayArguments& arguments) {
   if (tally.unrepeatable > 0) print("; {} more cannot be compared", tally.unrepeatable);
   print("\n");
   if (!tally.same_build_differed) return kSuccess;
-  throw Error(Complaint{.place = {.file = arguments.file.string()},
-                        .found = "the same build gave other bits than are recorded",
-                        .remedy = "The records were edited, or the data or a library that is not part of "
-                                  "fedarena changed; `fedarena verify` checks the records by themselves."});
+  throw Error::in(arguments.file, "the same build gave other bits than are recorded",
+                  {.remedy = "The records were edited, or the data or a library that is not part of "
+                             "fedarena changed; `fedarena verify` checks the records by themselves."});
 }
 
 }  // namespace

@@ -75,9 +75,9 @@ int work(Ranks& ranks, const PluginHost& host, const RunArguments& arguments, co
 
 void check_jobs(const RunArguments& arguments, const Ranks* ranks) {
   if (ranks == nullptr || arguments.run.jobs == 1) return;
-  throw Error(Complaint{.place = {fmt::format("--jobs {}", arguments.run.jobs)},
-                        .found = fmt::format("{} ranks share one cell after the other", ranks->count()),
-                        .remedy = "Leave it out"});
+  throw Error::in(fmt::format("--jobs {}", arguments.run.jobs),
+                  fmt::format("{} ranks share one cell after the other", ranks->count()),
+                  {.remedy = "Leave it out"});
 }
 
 // The two stages of a file with [tuning].
@@ -86,14 +86,12 @@ constexpr const char* kCells = "cells";
 
 void check_stage(const RunArguments& arguments, bool tunes) {
   if (!tunes && !arguments.stage.empty())
-    throw Error(Complaint{.place = {"--stage " + arguments.stage},
-                          .found = "the file has no [tuning], and so no stages",
-                          .remedy = "Leave it out."});
+    throw Error::in("--stage " + arguments.stage, "the file has no [tuning], and so no stages",
+                    {.remedy = "Leave it out."});
   if (tunes && arguments.stage.empty() && !arguments.only.empty())
-    throw Error(Complaint{.place = {"--only " + arguments.only.front()},
-                          .found = "only a part of a file with [tuning] is asked for",
-                          .remedy = "Leave it out: each algorithm is run with the best of all its trials; or "
-                                    "run a part of one stage, --stage trials or --stage cells"});
+    throw Error::in("--only " + arguments.only.front(), "only a part of a file with [tuning] is asked for",
+                    {.remedy = "Leave it out: each algorithm is run with the best of all its trials; or "
+                               "run a part of one stage, --stage trials or --stage cells"});
 }
 
 int run_experiments(const RunArguments& arguments) {

@@ -186,10 +186,10 @@ class Submitter {
   static void refuse_submitted(const fs::path& out) {
     const std::vector<slurm::Task> tasks = tasks_of(out);
     if (tasks.empty()) return;
-    throw Error(Complaint{.place = {out.string()},
-                          .found = fmt::format("{} of job {} are queued, run or end just now",
-                                               counted(tasks.size(), "cell"), tasks.front().id),
-                          .remedy = "Wait for them, or stop them with --cancel"});
+    throw Error::in(out,
+                    fmt::format("{} of job {} are queued, run or end just now", counted(tasks.size(), "cell"),
+                                tasks.front().id),
+                    {.remedy = "Wait for them, or stop them with --cancel"});
   }
 
   // Submits it to begin after the job before, if there is one; prints and returns its job.

@@ -71,7 +71,8 @@ void launch_on_gpu(const Kernel& kernel, std::int64_t first, std::int64_t count,
   FEDARENA_KERNEL(NormTangentForward<T>)  \
   FEDARENA_KERNEL(NormTangentBackward<T>) \
   FEDARENA_KERNEL(Patches<T>)             \
-  FEDARENA_KERNEL(AddPatches<T>)
+  FEDARENA_KERNEL(AddPatches<T>)          \
+  FEDARENA_KERNEL(WeightMatrix<T>)
 
 FEDARENA_KERNELS(float)
 FEDARENA_KERNELS(double)

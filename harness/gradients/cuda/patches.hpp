@@ -78,6 +78,32 @@ struct Patches {
   }
 };
 
+/// The weight's matrix for such patches, [out, rows]: taps, the bias where patches have ones, and zeros. A
+/// thread for each number.
+template <typename T>
+struct WeightMatrix {
+  static constexpr int kThreads = 256;
+  using Shared = Nothing;
+  using Own = Nothing;
+
+  int out, taps, rows;
+  const T *weight, *bias;
+  T* matrix;
+
+  FEDARENA_HOST_DEVICE std::int64_t work() const { return std::int64_t{out} * rows; }
+  std::int64_t blocks() const { return ceil_div(work(), kThreads); }
+
+  template <typename Block>
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
+    block.threads([&](int thread, auto& /*own*/) {
+      const std::int64_t index = block.index() * kThreads + thread;
+      if (index >= work()) return;
+      const std::int64_t row = index / rows, column = index % rows;
+      matrix[index] = column < taps ? weight[row * taps + column] : column == taps ? bias[row] : T(0);
+    });
+  }
+};
+
 /// The transpose: every input's sum, tap by tap, of what lies where patches have it. From [n, taps,
 /// positions]; a thread for each input.
 template <typename T>

@@ -211,6 +211,21 @@ torch::Tensor patches_of(const Conv2d& layer, const torch::Tensor& inputs) {
   return result;
 }
 
+torch::Tensor weight_matrix(const torch::Tensor& weight, const torch::Tensor& bias, std::int64_t rows) {
+  const std::int64_t out = weight.size(0);
+  torch::Tensor result = at::empty({out, rows}, weight.options());
+  AT_DISPATCH_FLOATING_TYPES(weight.scalar_type(), "weight_matrix", [&] {
+    const WeightMatrix<scalar_t> kernel{narrow(out),
+                                        narrow(weight.numel() / std::max<std::int64_t>(1, out)),
+                                        narrow(rows),
+                                        weight.data_ptr<scalar_t>(),
+                                        bias.data_ptr<scalar_t>(),
+                                        result.data_ptr<scalar_t>()};
+    launch_for(result, kernel, kernel.blocks());
+  });
+  return result;
+}
+
 torch::Tensor add_patches(const Conv2d& layer, const torch::Tensor& patches, at::IntArrayRef shape) {
   const PatchSizes sizes = patch_sizes(layer, shape[2], shape[3]);
   torch::Tensor result = at::empty(shape, patches.options());

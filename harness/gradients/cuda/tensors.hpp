@@ -66,6 +66,8 @@ void add_normals(const Stream::Place& from, double deviation, const torch::Tenso
 
 /// The patches (cuda/patches.hpp) of inputs [n, in, h, w]: [n, rows, positions].
 torch::Tensor patches_of(const Conv2d& layer, const torch::Tensor& inputs);
+/// The weight's matrix for patches of so many rows, [out, rows], the bias among them.
+torch::Tensor weight_matrix(const torch::Tensor& weight, const torch::Tensor& bias, std::int64_t rows);
 /// The transpose, from [n, in * kernel * kernel, positions] to a tensor of that shape, [n, in, h, w].
 torch::Tensor add_patches(const Conv2d& layer, const torch::Tensor& patches, at::IntArrayRef shape);
 

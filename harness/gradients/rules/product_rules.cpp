@@ -16,15 +16,6 @@ namespace {
 // One matrix for every example: [out, taps].
 torch::Tensor taps_of(const torch::Tensor& weight) { return weight.view({weight.size(0), -1}); }
 
-// [out, rows]: the bias stands where patches have ones, and zeros where they have zeros.
-torch::Tensor matrix_of(const torch::Tensor& weight, const torch::Tensor& bias, std::int64_t rows) {
-  const torch::Tensor taps = taps_of(weight);
-  torch::Tensor matrix = at::zeros({taps.size(0), rows}, weight.options());
-  matrix.narrow(1, 0, taps.size(1)).copy_(taps);
-  matrix.select(1, taps.size(1)).copy_(bias);
-  return matrix;
-}
-
 torch::Tensor for_each_of(std::int64_t examples, const torch::Tensor& matrix) {
   return matrix.unsqueeze(0).expand({examples, -1, -1});
 }
@@ -46,7 +37,7 @@ class ProductRule final : public Rule {
   torch::Tensor forward(const torch::Tensor& inputs) override {
     inputs_ = inputs;
     patches_ = cuda::patches_of(layer_, inputs);
-    const torch::Tensor matrix = matrix_of(parameters_[0], parameters_[1], patches_.size(1));
+    const torch::Tensor matrix = cuda::weight_matrix(parameters_[0], parameters_[1], patches_.size(1));
     return at::bmm(for_each_of(inputs.size(0), matrix), patches_).view(outputs_shape(layer_, inputs));
   }
   torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
@@ -74,9 +65,9 @@ class ProductRule final : public Rule {
       sum = at::zeros_like(gradients_[0]);
       kernels::add_weighted_sum(factors, gradients_, sum);
     }
-    const std::int64_t taps = sums[0].numel() / layer_.out;
-    sums[0].add_(sum.narrow(1, 0, taps).reshape(sums[0].sizes()));
-    sums[1].add_(sum.select(1, taps));
+    const torch::Tensor weight = taps_of(sums[0]);
+    weight.add_(sum.narrow(1, 0, weight.size(1)));
+    sums[1].add_(sum.select(1, weight.size(1)));
   }
 
  private:
@@ -98,7 +89,7 @@ class ProductTangent final : public TangentRule {
     const torch::Tensor& inputs = at.seen.inputs;
     const torch::Tensor patches = cuda::patches_of(layer_, inputs);
     const torch::Tensor matrix =
-        matrix_of(parameters_.direction[0], parameters_.direction[1], patches.size(1));
+        cuda::weight_matrix(parameters_.direction[0], parameters_.direction[1], patches.size(1));
     torch::Tensor result = at::bmm(for_each_of(inputs.size(0), matrix), patches);
     if (at.input_tangents.defined()) {
       const torch::Tensor moving = cuda::patches_of(layer_, at.input_tangents.contiguous());

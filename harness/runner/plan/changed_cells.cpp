@@ -69,11 +69,10 @@ std::string changes_text(const Changes& changes) {
 }
 
 [[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes) {
-  throw Error(Complaint{
-      .place = {place.string()},
-      .found = fmt::format("runs here belong to another experiment: {}", changes_text(changes)),
-      .remedy = "Undo the change, give another folder with --out, or remove the folders of these cells to "
-                "run them again; --only runs others."});
+  throw Error::in(
+      place, fmt::format("runs here belong to another experiment: {}", changes_text(changes)),
+      {.remedy = "Undo the change, give another folder with --out, or remove the folders of these cells to "
+                 "run them again; --only runs others."});
 }
 
 // Those of cells, which lie at most below a point of a grid; a folder may hold whole data sets beside them.
@@ -93,11 +92,9 @@ std::vector<results::FoundRun> runs_in(const fs::path& out) {
 }  // namespace
 
 void refuse_existing_run(const fs::path& run) {
-  throw Error(Complaint{.place = {run.string()},
-                        .found = "there is a run in this folder already",
-                        .remedy =
-                            "Give another folder with --out. `fedarena run --resume` keeps what is finished "
-                            "there and continues the rest."});
+  throw Error::in(run, "there is a run in this folder already",
+                  {.remedy = "Give another folder with --out. `fedarena run --resume` keeps what is finished "
+                             "there and continues the rest."});
 }
 
 void check_same_experiment(const fs::path& run, const std::string& recorded, const std::string& toml) {
@@ -152,11 +149,11 @@ void check_data(const std::vector<PlannedCell>& cells, const fs::path& out, Shar
         .push_back(run.path.lexically_relative(out).generic_string());
   }
   if (changes.empty()) return;
-  throw Error(Complaint{
-      .place = {out.string()},
-      .found = fmt::format("runs here were made from other data: {}", changes_text(changes)),
-      .remedy = "Put the old data back, give another folder with --out, or remove the folders of these runs; "
-                "no table may mix the two."});
+  throw Error::in(
+      out, fmt::format("runs here were made from other data: {}", changes_text(changes)),
+      {.remedy =
+           "Put the old data back, give another folder with --out, or remove the folders of these runs; "
+           "no table may mix the two."});
 }
 
 void check_partition(const fs::path& run, const results::RecordedPartition& partition) {
@@ -168,14 +165,14 @@ void check_partition(const fs::path& run, const results::RecordedPartition& part
   const bool is_there = directory.has(results::kPartitionFile);
   if (is_there && directory.read_file(results::kPartitionFile) == to_json_text(partition)) return;
   const bool same = summary.partition_hash == partition.index_hash;
-  throw Error(Complaint{
-      .place = {(run / results::kPartitionFile).string()},
-      .found = !is_there ? "is gone"
-               : same    ? "is not the card of the partition that this run has: it is damaged or was edited"
-                         : fmt::format("is of another partition (index hash {}) than the experiment deals "
-                                          "now ({})",
-                                       summary.partition_hash, partition.index_hash),
-      .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+  throw Error::in(
+      run / results::kPartitionFile,
+      !is_there ? "is gone"
+      : same    ? "is not the card of the partition that this run has: it is damaged or was edited"
+                : fmt::format("is of another partition (index hash {}) than the experiment deals "
+                                 "now ({})",
+                              summary.partition_hash, partition.index_hash),
+      {.remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
 }
 
 }  // namespace fedarena

@@ -47,11 +47,10 @@ bool matches(const PlannedCell& cell, const std::string& pattern) {
     }
     if (known.size() > 10 * kMostNames) break;
   }
-  throw Error(Complaint{.place = {.file = "--only " + pattern},
-                        .found = "no cell is of that name",
-                        .allowed = allowed,
-                        .nearest = nearest_name(pattern, known),
-                        .remedy = "patterns take * and ?, and of several each must fit"});
+  throw Error::in("--only " + pattern, "no cell is of that name",
+                  {.allowed = allowed,
+                   .nearest = nearest_name(pattern, known),
+                   .remedy = "patterns take * and ?, and of several each must fit"});
 }
 
 }  // namespace

@@ -25,18 +25,17 @@ struct ChosenTrial {
 
 void check_finished(const fs::path& trial) {
   if (is_finished(recorded_summary(trial))) return;
-  throw Error(Complaint{.place = {trial.string()},
-                        .found = "this trial is not finished, and all trials choose together",
-                        .remedy = "Run the trials first: `fedarena run FILE --stage trials --resume`."});
+  throw Error::in(trial, "this trial is not finished, and all trials choose together",
+                  {.remedy = "Run the trials first: `fedarena run FILE --stage trials --resume`."});
 }
 
 results::ValidationScore score_of(const results::RunDirectory& run) {
   const std::vector<results::RoundRecord> rounds = run.rounds();
   const auto score = rounds.empty() ? std::nullopt : results::validation_score(rounds.back());
   if (score) return *score;
-  throw Error(Complaint{.place = {(run.path() / results::kRoundsFile).string()},
-                        .found = "the last round of this trial has no score on validation examples",
-                        .remedy = "Remove the folder to run the trial again."});
+  throw Error::in(run.path() / results::kRoundsFile,
+                  "the last round of this trial has no score on validation examples",
+                  {.remedy = "Remove the folder to run the trial again."});
 }
 
 // Reads the trials' run directories below `folder` and chooses one for each label: the one whose last round

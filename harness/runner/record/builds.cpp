@@ -84,13 +84,11 @@ void check_plugin_version(const fs::path& run, const std::string& environment_js
   const std::string before = version_of(results::read_environment(run), summary->algorithm);
   const std::string now = version_of(parse_json<Json>(environment_json), summary->algorithm);
   if (before == now) return;
-  throw Error(Complaint{
-      .place = {run.string()},
-      .found =
-          fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, summary->algorithm, now),
-      .remedy =
-          "Finish it with the version that began it, or remove the run directory to run this cell again "
-          "from the start."});
+  throw Error::in(
+      run, fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, summary->algorithm, now),
+      {.remedy =
+           "Finish it with the version that began it, or remove the run directory to run this cell again "
+           "from the start."});
 }
 
 void check_device(const fs::path& run, const std::string& environment_json) {
@@ -98,11 +96,10 @@ void check_device(const fs::path& run, const std::string& environment_json) {
   const std::string before = recorded_device(results::read_environment(run));
   const std::string now = recorded_device(parse_json<Json>(environment_json));
   if (before.empty() || before == now) return;
-  throw Error(Complaint{
-      .place = {run.string()},
-      .found = fmt::format("the run was begun on the device {}, but would go on on {}", before, now),
-      .remedy = "Finish it on a machine that has the device that began it, or remove the run directory to "
-                "run this cell again from the start."});
+  throw Error::in(
+      run, fmt::format("the run was begun on the device {}, but would go on on {}", before, now),
+      {.remedy = "Finish it on a machine that has the device that began it, or remove the run directory to "
+                 "run this cell again from the start."});
 }
 
 std::string recorded_builds(const fs::path& run, const std::string& algorithm) {

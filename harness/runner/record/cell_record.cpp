@@ -131,9 +131,8 @@ void CellRecord::restore(Simulation& simulation) {
       published = parse_published(simulation.restore(std::as_bytes(std::span(bytes))));
     } catch (const Error& error) {
       if (!error.complaint().place.file.empty()) throw;  // of another file that the checkpoint needs
-      throw Error(Complaint{.place = {(directory_->path() / results::kCheckpointFile).string()},
-                            .found = error.complaint().found,
-                            .remedy = "Remove the run directory to run this cell again from the start."});
+      throw Error::in(directory_->path() / results::kCheckpointFile, error.complaint().found,
+                      {.remedy = "Remove the run directory to run this cell again from the start."});
     }
   }
   if (!simulation.repeatable()) charge_lost(simulation);
@@ -155,10 +154,10 @@ void CellRecord::restore(Simulation& simulation) {
 
 void CellRecord::charge_lost(Simulation& simulation) const {
   const auto refuse = [&](const char* file, const char* what) {
-    throw Error(Complaint{
-        .place = {(directory_->path() / file).string()},
-        .found = fmt::format("is gone, and nothing else knows {} for rounds that a crash lost", what),
-        .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+    throw Error::in(
+        directory_->path() / file,
+        fmt::format("is gone, and nothing else knows {} for rounds that a crash lost", what),
+        {.remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
   };
   const std::optional<std::int64_t> marked = read_charged_mark(directory_->path());
   if (simulation.rounds_done() > 0 && !marked) refuse(results::kChargedFile, "how much was charged");

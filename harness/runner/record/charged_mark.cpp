@@ -64,13 +64,12 @@ void write_charged_mark(const fs::path& run, const Ledger& ledger) {
 void check_charged_mark(const fs::path& run, const Ledger& ledger, std::int64_t marked) {
   const std::int64_t charged = accesses_charged(ledger);
   if (charged >= marked) return;
-  throw Error(Complaint{
-      .place = {(run / results::kLedgerFile).string()},
-      .found =
-          fmt::format("charges {} accesses, but {} were charged before: it is an older one, which does not "
-                      "know what crashes lost",
-                      charged, marked),
-      .remedy = "Restore the last one, or remove the run directory to run this cell again from the start."});
+  throw Error::in(
+      run / results::kLedgerFile,
+      fmt::format("charges {} accesses, but {} were charged before: it is an older one, which does not "
+                  "know what crashes lost",
+                  charged, marked),
+      {.remedy = "Restore the last one, or remove the run directory to run this cell again from the start."});
 }
 
 }  // namespace fedarena

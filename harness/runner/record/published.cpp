@@ -40,10 +40,9 @@ results::Seal synthetic_files(const results::RunDirectory& run, std::int64_t rou
 std::string data_of(const results::Summary& plan) { return plan.data_hash + " " + plan.partition_hash; }
 
 [[noreturn]] void refuse_edited(const results::RunDirectory& run, const std::string& name) {
-  throw Error(Complaint{
-      .place = {(run.path() / name).string()},
-      .found = "is not as it was when the checkpoint was written",
-      .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+  throw Error::in(
+      run.path() / name, "is not as it was when the checkpoint was written",
+      {.remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
 }
 
 }  // namespace
@@ -101,11 +100,10 @@ Published parse_published(std::string_view text) {
 void check_published(const results::RunDirectory& run, const Published& published,
                      const std::vector<std::string>& chain, const results::Summary& plan) {
   if (published.data != data_of(plan))
-    throw Error(Complaint{
-        .place = {run.path().string()},
-        .found = "the rounds so far were made from other data, or another partition, than there are now",
-        .remedy =
-            "Put the old data back, or remove the run directory to run this cell again from the start."});
+    throw Error::in(
+        run.path(), "the rounds so far were made from other data, or another partition, than there are now",
+        {.remedy =
+             "Put the old data back, or remove the run directory to run this cell again from the start."});
   if (!builds_go_on(published.builds, recorded_builds(run.path(), plan.algorithm)))
     refuse_edited(run, results::kEnvironmentFile);
   // Fewer rounds have a message of their own.

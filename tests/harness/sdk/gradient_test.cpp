@@ -12,6 +12,7 @@
 #include "fedarena/model.hpp"
 #include "fedarena/random.hpp"
 
+#include "harness/sdk/matching_rows.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 
 namespace fedarena {
@@ -266,6 +267,21 @@ TEST(MatchingDistance, TakesNoDirectionFromRounding) {
   EXPECT_EQ(matching_distance(matched, target, cosine).slope[1].abs().max().item<double>(), 0);
   matched[1].mul_(1e6);
   EXPECT_GT(matching_distance(matched, target, cosine).slope[1].abs().max().item<double>(), 1);
+}
+
+TEST(MatchingDistance, IsTheSameByAllRowsAtOnce) {
+  const Params matched = random_params(12), target = random_params(13), zero = zeros_like(matched);
+  Params rounded = random_params(14);
+  rounded[1].mul_(1e-16);
+  for (const GradientMatching& how : all_criteria()) {
+    for (const auto& [from, to] :
+         {std::pair(matched, target), {zero, target}, {target, zero}, {rounded, target}}) {
+      const MatchingDistance expected = matching_distance(from, to, how),
+                             actual = matching_distance_by_rows(from, to, how);
+      EXPECT_NEAR(actual.value, expected.value, 1e-12 * (1 + expected.value)) << how.criterion;
+      EXPECT_LE(norm(actual.slope - expected.slope), 1e-12 * (1 + norm(expected.slope))) << how.criterion;
+    }
+  }
 }
 
 TEST(GradientMatching, IsReadByName) {

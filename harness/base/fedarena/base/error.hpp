@@ -42,6 +42,18 @@ class FEDARENA_API Error : public std::runtime_error {
     return Error(Complaint{.found = fmt::format(format, std::forward<Args>(args)...)});
   }
 
+  /// An error at a place; what is allowed, what is nearest and the remedy are in `rest`, if anywhere.
+  static Error at(Place place, std::string found, Complaint rest = {});
+  /// The same in a file (a path or its name), or in what stands in a file's place: an option with its value.
+  template <typename File>
+  static Error in(const File& file, std::string found, Complaint rest = {}) {
+    if constexpr (requires { file.string(); }) {
+      return at({.file = file.string()}, std::move(found), std::move(rest));
+    } else {
+      return at({.file = std::string(file)}, std::move(found), std::move(rest));
+    }
+  }
+
   const Complaint& complaint() const { return complaint_; }
 
  private:

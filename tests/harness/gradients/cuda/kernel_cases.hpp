@@ -173,6 +173,17 @@ Numbers<T> add_patches(Arrays& arrays, const PatchSizes& sizes, const Numbers<T>
   return arrays.take(out, static_cast<std::size_t>(count));
 }
 
+template <typename T, typename Arrays>
+Numbers<T> weight_matrix(Arrays& arrays, int taps, int rows, const Numbers<T>& weight,
+                         const Numbers<T>& bias) {
+  const auto out = static_cast<int>(bias.size());
+  const std::int64_t count = std::int64_t{out} * rows;
+  T* matrix = arrays.put(unwritten<T>(count));
+  const WeightMatrix<T> kernel{out, taps, rows, arrays.put(weight), arrays.put(bias), matrix};
+  arrays.run(kernel, kernel.blocks());
+  return arrays.take(matrix, static_cast<std::size_t>(count));
+}
+
 /// Shapes with all that can go wrong at an edge: one number, odd sizes, planes that windows do not fill, more
 /// channels than a block has teams, groups of one channel and of all, more and fewer than a block takes.
 inline std::vector<std::pair<NormSizes, std::int64_t>> norm_shapes() {

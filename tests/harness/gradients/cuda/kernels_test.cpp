@@ -295,6 +295,14 @@ TEST(GpuKernels, PatchesAreWhatTapsMeetAndOnesForTheBias) {
   }
 }
 
+TEST(GpuKernels, AWeightsMatrixHasItsBiasWherePatchesHaveOnes) {
+  HostArrays arrays;
+  EXPECT_EQ(weight_matrix<float>(arrays, 3, 4, {1, 2, 3, 4, 5, 6}, {7, 8}),
+            (Numbers<float>{1, 2, 3, 7, 4, 5, 6, 8}));
+  EXPECT_EQ(weight_matrix<float>(arrays, 1, 4, {1, 2}, {7, 8}), (Numbers<float>{1, 7, 0, 0, 2, 8, 0, 0}));
+  EXPECT_TRUE(weight_matrix<float>(arrays, 1, 4, {}, {}).empty());
+}
+
 TEST(GpuKernels, WhatPatchesTakeIsAddedUpWhereItWasTaken) {
   for (const auto& [shape, examples] : conv_shapes()) {
     const PatchSizes& sizes = shape;

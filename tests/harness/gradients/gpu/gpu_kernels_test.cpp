@@ -102,6 +102,9 @@ TYPED_TEST(OnTheGpu, NormalisationHasTheBitsOfTheWalk) {
 
 TYPED_TEST(OnTheGpu, PatchesHaveTheBitsOfTheWalk) {
   using T = TypeParam;
+  const Numbers<T> weight = random_numbers<T>(73, 130 * 27), bias = random_numbers<T>(74, 130);
+  expect_bits_of_the_walk([&](auto& arrays) { return weight_matrix(arrays, 27, 28, weight, bias); },
+                          "matrix");
   std::vector<std::pair<PatchSizes, std::int64_t>> shapes = conv_shapes();
   shapes.push_back({{128, 3, 1, 8, 8}, 2});  // those of the ConvNet
   shapes.push_back({{3, 3, 1, 32, 32}, 2});
