@@ -221,17 +221,17 @@ std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
   return notes;
 }
 
-std::vector<std::string> stopping_notes(std::span<const RowRuns> rows) {
+std::vector<std::string> stopping_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
   for (const auto& [rule, text] :
        {std::pair(kStoppedByTarget, "stopped at the target of validation accuracy"),
         std::pair(kStoppedByPatience, "stopped without a better validation score")}) {
     std::vector<std::string> stopped;
-    for (const RowRuns& row : rows) {
-      for (const FoundRun* run : row.runs) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const FoundRun* run : rows[i].runs) {
         const Summary& summary = *run->summary;
         if (summary.stopped != rule) continue;
-        stopped.push_back(fmt::format("{}, seed {} (round {} of {})", summary.label, summary.seed,
+        stopped.push_back(fmt::format("{}, seed {} (round {} of {})", names[i], summary.seed,
                                       summary.rounds_done, summary.rounds));
       }
     }
@@ -248,7 +248,8 @@ std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<cons
   for (const std::vector<std::string>& some :
        {divergence_notes(rows, names), alike_notes(rows, names, untested_note), personal_notes(rows, names),
         alike_notes(rows, names, held_out_note), dataset_notes(rows), data_notes(rows, names),
-        machine_notes(rows, names), partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
+        machine_notes(rows, names), partition_notes(rows), stopping_notes(rows, names),
+        tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

@@ -86,11 +86,13 @@ class PivotHeadings {
 
 [[noreturn]] void reject_shared_cell(const PivotLine& line, const std::string& column, const Row& first,
                                      const Row& second) {
-  throw Error(
-      Complaint{.found = fmt::format("several rows of the table would stand at {}, {}, such as {} and {}",
-                                     fmt::join(line.values, ", "), column, row_name(first), row_name(second)),
-                .remedy = fmt::format("add to --rows what tells them apart: {}",
-                                      fmt::join(keys_that_differ(first, second), ", "))});
+  const std::string name = row_name(first), other = row_name(second);
+  throw Error(Complaint{
+      .found = fmt::format("several rows of the table would stand at {}, {}, such as {}",
+                           fmt::join(line.values, ", "), column,
+                           name == other ? "two of " + name : fmt::format("{} and {}", name, other)),
+      .remedy = fmt::format("add to --rows what tells them apart: {}",
+                            fmt::join(keys_that_differ(first, second), ", "))});
 }
 
 }  // namespace

@@ -141,6 +141,9 @@ int run_epsilon(const EpsilonArguments& arguments) {
     throw Error::of("--delta and --at-epsilon are given; give the one that is known");
   }
   if (!options.has_delta && !arguments.at_epsilon) throw missing_delta();
+  if (arguments.lower && arguments.at_epsilon) {
+    throw Error::of("--lower is about an epsilon, and --at-epsilon asks for a delta; leave one out");
+  }
   const std::vector<std::vector<Access>> asked = units(arguments);
   const std::vector<Finding> findings = ask_each(
       options, [&](const std::string& accountant) { return worst_off(asked, accountant, arguments); });

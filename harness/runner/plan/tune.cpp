@@ -26,7 +26,7 @@ struct ChosenTrial {
 void check_finished(const fs::path& trial) {
   if (is_finished(recorded_summary(trial))) return;
   throw Error::in(trial, "this trial is not finished, and all trials choose together",
-                  {.remedy = "Run the trials first: `fedarena run FILE --stage trials --resume`."});
+                  {.remedy = "Run the trials first: the same command with `--stage trials --resume`."});
 }
 
 results::ValidationScore score_of(const results::RunDirectory& run) {

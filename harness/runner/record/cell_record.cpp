@@ -153,11 +153,12 @@ void CellRecord::restore(Simulation& simulation) {
 }
 
 void CellRecord::charge_lost(Simulation& simulation) const {
+  constexpr const char* kRestore =
+      "Restore the file, or remove the run directory to run this cell again from the start.";
   const auto refuse = [&](const char* file, const char* what) {
-    throw Error::in(
-        directory_->path() / file,
-        fmt::format("is gone, and nothing else knows {} for rounds that a crash lost", what),
-        {.remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+    throw Error::in(directory_->path() / file,
+                    fmt::format("is gone, and nothing else knows {} for rounds that a crash lost", what),
+                    {.remedy = kRestore});
   };
   const std::optional<std::int64_t> marked = read_charged_mark(directory_->path());
   if (simulation.rounds_done() > 0 && !marked) refuse(results::kChargedFile, "how much was charged");
@@ -167,7 +168,15 @@ void CellRecord::charge_lost(Simulation& simulation) const {
   }
   const Ledger ledger = results::read_ledger(directory_->path(), summary_.policy);
   if (marked) check_charged_mark(directory_->path(), ledger, *marked);
-  simulation.charge_lost(ledger);
+  try {
+    simulation.charge_lost(ledger);
+  } catch (const Error& error) {
+    if (directory_->has(results::kCheckpointFile))
+      throw Error::in(directory_->path() / results::kLedgerFile, error.complaint().found,
+                      {.remedy = kRestore});
+    throw Error::in(directory_->path() / results::kCheckpointFile,
+                    "is gone, and the ledger tells of rounds that were made before it", {.remedy = kRestore});
+  }
 }
 
 void CellRecord::append(const results::RoundRecord& record, Simulation& simulation) {

@@ -129,14 +129,15 @@ TEST_F(AccountingCommands, RefuseWhatMeansNothing) {
   const CommandLine sampled = one + "--delta 1e-5 --sampling-rate";
   expect_golden(
       "bad_accounting.txt",
-      refusals(scratch, {"epsilon", one, one + "--delta -1", one + "--delta 1", one + "--delta nan",
-                         one + "--delta abc", one + "--delta 1e-5 --at-epsilon 1", sampled + "1.5",
-                         sampled + "0.1 --batch-size 5 --examples 10", sampled + "0.1 --epochs 2",
-                         sampled + "0.1 --orders opakus", sampled + "0.1 --accountant gaussian",
-                         sampled + "0.1 --sampling without-replacement --adjacency add-remove",
-                         sampled + "0.1 --and noise=2,steps=3", sampled + "0.1 --and noise-multiplier=2",
-                         sampled + "0.1 --and noise-multiplier=2,steps=3,adjacency=replace-one",
-                         sampled + "0.1 --dimension 3"}) +
+      refusals(scratch,
+               {"epsilon", one, one + "--delta -1", one + "--delta 1", one + "--delta nan",
+                one + "--delta abc", one + "--delta 1e-5 --at-epsilon 1", one + "--at-epsilon 1 --lower",
+                sampled + "1.5", sampled + "0.1 --batch-size 5 --examples 10", sampled + "0.1 --epochs 2",
+                sampled + "0.1 --orders opakus", sampled + "0.1 --accountant gaussian",
+                sampled + "0.1 --sampling without-replacement --adjacency add-remove",
+                sampled + "0.1 --and noise=2,steps=3", sampled + "0.1 --and noise-multiplier=2",
+                sampled + "0.1 --and noise-multiplier=2,steps=3,adjacency=replace-one",
+                sampled + "0.1 --dimension 3"}) +
           refusals(
               scratch,
               {"epsilon --noise-multiplier 1 --steps 2.5 --delta 1e-5", "epsilon --noise-multipler 1",

@@ -402,6 +402,20 @@ TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
   EXPECT_TRUE(run(kNever));
 }
 
+// Noise that comes again makes the same rounds; other noise would be charged a second time, unnoticed.
+TEST_P(Crashes, DoNotBeginAgainWithoutTheCheckpointUnlessNoiseComesAgain) {
+  folder = scratch / "run";
+  interrupted_after = 2;
+  ASSERT_TRUE(run(kNever));
+  interrupted_after = 0;
+  fs::remove(folder / results::kCheckpointFile);
+  if (accounting(GetParam())->noise_source == kSystemNoise) {
+    EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("checkpoint.bin: is gone"));
+  } else {
+    EXPECT_TRUE(run(kNever));
+  }
+}
+
 TEST_P(Crashes, ListTheBuildsThatGoOn) {
   const auto with = [](const char* commit, const char* digest) {
     return fmt::format(

@@ -54,6 +54,23 @@ TEST(PartitionNotes, NameEachPartitionOnceWithTheHashesOfItsSeeds) {
   EXPECT_THAT(render_markdown(table), HasSubstr("seed 10 index hash ab"));
 }
 
+TEST(StoppingNotes, NameThePointOfASweep) {
+  std::vector<FoundRun> runs;
+  for (const std::string mu : {"0.1", "1"}) {
+    Summary summary = finished("fedprox", 1, 0.5);
+    summary.sweep = {{"algorithms.fedprox.mu", mu}};
+    summary.stopped = kStoppedByPatience;
+    summary.rounds_done = 4;
+    runs.push_back(found(summary, "mu-" + mu));
+  }
+  const std::vector<std::string> notes = make_table(runs).notes;
+  EXPECT_THAT(notes,
+              ::testing::Contains(fmt::format(
+                  "stopped without a better validation score: fedprox, mu=0.1, seed 1 (round 4 of {0}); "
+                  "fedprox, mu=1, seed 1 (round 4 of {0})",
+                  runs[0].summary->rounds)));
+}
+
 TEST(PartitionNotes, TellDataSetsAndPartitionsApart) {
   Summary other = dealt("fedavg", 1, "ef");
   other.partition_id = "dirichlet(clients=10,alpha=0.1,seed=1)";

@@ -102,7 +102,7 @@ TEST(Pivot, RefusesCellsOfSeveralRowsAndUnknownKeys) {
   const Table table = make_table(pivot_grid());
   const auto refused = [&](const PivotKeys& keys) { return message_of([&] { make_pivot(table, keys); }); };
   EXPECT_EQ(refused({.rows = {"dataset"}, .across = "label"}),
-            "several rows of the table would stand at digits, fedavg, such as fedavg and fedavg\n  add to "
+            "several rows of the table would stand at digits, fedavg, such as two of fedavg\n  add to "
             "--rows what tells them apart: partition.alpha");
   EXPECT_THAT(refused({.rows = {"alpha"}, .across = "dataset"}),
               HasSubstr("such as fedavg and fedprox\n  add to --rows what tells them apart: label"));
