@@ -99,7 +99,8 @@ Report make_report(std::vector<FoundRun> runs) {
   });
   runs = std::move(readable);
   const Table table = make_table(runs);
-  Report report{.html = {}, .runs = runs.size(), .rows = table.rows.size(), .problems = problems_of(runs)};
+  Report report{.html = {}, .runs = 0, .rows = table.rows.size(), .problems = problems_of(runs)};
+  report.runs = runs.size() - report.problems.size();
   std::vector<Section> sections = {{"summary", "Summary", summary_body(runs, table)},
                                    {"problems", "Problems", ""},
                                    {"results", "Results", results_body(table)},

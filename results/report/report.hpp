@@ -20,7 +20,7 @@ using Problems = std::vector<Problem>;
 /// A report, and what its reader should know at once.
 struct Report {
   std::string html;        ///< one page that needs nothing else
-  std::size_t runs = 0;    ///< that were found
+  std::size_t runs = 0;    ///< that are shown
   std::size_t rows = 0;    ///< of the table
   Problems problems = {};  ///< what could not be shown
 };
