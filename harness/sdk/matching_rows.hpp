@@ -12,8 +12,8 @@ inline double relative_rounding(const Params& gradient) {
 }
 inline constexpr double kLeastLength = 1e-30;
 
-/// matching_distance by operations on all rows of all parameters at once, some fifty instead of twenty-five a
-/// parameter: on a GPU each costs its launch, and there are few numbers. The same to rounding.
+/// matching_distance by operations on all rows of all parameters at once, some sixty instead of thirty for
+/// each parameter: on a GPU each costs its launch, and there are few numbers. The same to rounding.
 FEDARENA_API MatchingDistance matching_distance_by_rows(const Params& matched, const Params& target,
                                                         const GradientMatching& how);
 

@@ -39,6 +39,19 @@ FEDARENA_HOST_DEVICE inline std::int64_t ceil_div(std::int64_t count, std::int64
   return (count + size - 1) / size;
 }
 
+/// Calls each(index) for every index below `count`, a thread each; of the blocks that `blocks_for` says.
+template <typename Kernel, typename Block, typename Each>
+FEDARENA_HOST_DEVICE inline void for_each_index(Block& block, std::int64_t count, const Each& each) {
+  block.threads([&](int thread, auto& /*own*/) {
+    const std::int64_t index = block.index() * Kernel::kThreads + thread;
+    if (index < count) each(index);
+  });
+}
+template <typename Kernel>
+std::int64_t blocks_for(std::int64_t count) {
+  return ceil_div(count, Kernel::kThreads);
+}
+
 /// Terms that are added up in their own type before the sum goes on in double; as many reads are under way at
 /// once.
 inline constexpr int kTerms = 8;

@@ -23,13 +23,11 @@ struct AddNormals {
   double deviation;
   T* target;  ///< [2 * pairs]
 
-  std::int64_t blocks() const { return ceil_div(pairs, kThreads); }
+  std::int64_t blocks() const { return blocks_for<AddNormals>(pairs); }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    block.threads([&](int thread, auto& /*own*/) {
-      const std::int64_t pair = block.index() * kThreads + thread;
-      if (pair >= pairs) return;
+    for_each_index<AddNormals>(block, pairs, [&](std::int64_t pair) {
       constexpr unsigned kWords = 4;  // of a block
       const std::uint64_t first = word + 2 * static_cast<std::uint64_t>(pair);
       std::uint64_t at[kWords] = {counter[0] + first / kWords, counter[1], counter[2], counter[3]},

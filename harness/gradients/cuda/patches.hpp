@@ -41,13 +41,11 @@ struct Patches {
   T* patches;
 
   FEDARENA_HOST_DEVICE std::int64_t work() const { return examples * (sizes.in + 1) * sizes.positions(); }
-  std::int64_t blocks() const { return ceil_div(work(), kThreads); }
+  std::int64_t blocks() const { return blocks_for<Patches>(work()); }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    block.threads([&](int thread, auto& /*own*/) {
-      const std::int64_t index = block.index() * kThreads + thread;
-      if (index >= work()) return;
+    for_each_index<Patches>(block, work(), [&](std::int64_t index) {
       const auto plane = static_cast<int>(index / sizes.positions()),
                  position = static_cast<int>(index - static_cast<std::int64_t>(plane) * sizes.positions());
       const int channel = plane % (sizes.in + 1), example = plane / (sizes.in + 1);
@@ -91,13 +89,11 @@ struct WeightMatrix {
   T* matrix;
 
   FEDARENA_HOST_DEVICE std::int64_t work() const { return std::int64_t{out} * rows; }
-  std::int64_t blocks() const { return ceil_div(work(), kThreads); }
+  std::int64_t blocks() const { return blocks_for<WeightMatrix>(work()); }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    block.threads([&](int thread, auto& /*own*/) {
-      const std::int64_t index = block.index() * kThreads + thread;
-      if (index >= work()) return;
+    for_each_index<WeightMatrix>(block, work(), [&](std::int64_t index) {
       const std::int64_t row = index / rows, column = index % rows;
       matrix[index] = column < taps ? weight[row * taps + column] : column == taps ? bias[row] : T(0);
     });
@@ -118,13 +114,11 @@ struct AddPatches {
   T* inputs;
 
   FEDARENA_HOST_DEVICE std::int64_t work() const { return examples * sizes.inputs(); }
-  std::int64_t blocks() const { return ceil_div(work(), kThreads); }
+  std::int64_t blocks() const { return blocks_for<AddPatches>(work()); }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    block.threads([&](int thread, auto& /*own*/) {
-      const std::int64_t index = block.index() * kThreads + thread;
-      if (index >= work()) return;
+    for_each_index<AddPatches>(block, work(), [&](std::int64_t index) {
       const int numbers = sizes.height * sizes.width;
       const auto plane = static_cast<int>(index / numbers),
                  place = static_cast<int>(index - static_cast<std::int64_t>(plane) * numbers);

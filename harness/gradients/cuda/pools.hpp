@@ -118,7 +118,7 @@ struct Pool {
   FEDARENA_HOST_DEVICE int results() const {
     return is_adjoint(what) ? windows.plane() : windows.pooled_plane();
   }
-  std::int64_t blocks() const { return ceil_div(planes * results(), kThreads); }
+  std::int64_t blocks() const { return blocks_for<Pool>(planes * results()); }
 
   FEDARENA_HOST_DEVICE T largest_number(int window, const T* plane) const {
     const int first = windows.first(window);
@@ -156,9 +156,7 @@ struct Pool {
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    block.threads([&](int thread, auto& /*own*/) {
-      const std::int64_t index = block.index() * kThreads + thread;
-      if (index >= planes * results()) return;
+    for_each_index<Pool>(block, planes * results(), [&](std::int64_t index) {
       to[index] = result(index / results(), static_cast<int>(index % results()));
     });
   }

@@ -49,13 +49,11 @@ struct WeightedSum {
   std::int64_t count, size;
   T* target;  ///< [size]
 
-  std::int64_t blocks() const { return ceil_div(size, kThreads); }
+  std::int64_t blocks() const { return blocks_for<WeightedSum>(size); }
 
   template <typename Block>
   FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    block.threads([&](int thread, auto& /*own*/) {
-      const std::int64_t place = block.index() * kThreads + thread;
-      if (place >= size) return;
+    for_each_index<WeightedSum>(block, size, [&](std::int64_t place) {
       T sum = target[place];
       for (std::int64_t begin = 0; begin < count; begin += kRows) {
         // All are asked for before the first is added.

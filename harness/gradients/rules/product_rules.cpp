@@ -13,15 +13,16 @@
 namespace fedarena {
 namespace {
 
-// One matrix for every example: [out, taps].
+// [out, taps]
 torch::Tensor taps_of(const torch::Tensor& weight) { return weight.view({weight.size(0), -1}); }
 
-torch::Tensor for_each_of(std::int64_t examples, const torch::Tensor& matrix) {
+// One matrix beside each example's, without copies.
+torch::Tensor repeated(std::int64_t examples, const torch::Tensor& matrix) {
   return matrix.unsqueeze(0).expand({examples, -1, -1});
 }
 
-torch::Tensor transposed_for_each_of(std::int64_t examples, const torch::Tensor& weight) {
-  return for_each_of(examples, taps_of(weight).t());
+torch::Tensor repeated_transpose(std::int64_t examples, const torch::Tensor& weight) {
+  return repeated(examples, taps_of(weight).t());
 }
 
 std::vector<std::int64_t> outputs_shape(const Conv2d& layer, const torch::Tensor& inputs) {
@@ -38,7 +39,7 @@ class ProductRule final : public Rule {
     inputs_ = inputs;
     patches_ = cuda::patches_of(layer_, inputs);
     const torch::Tensor matrix = cuda::weight_matrix(parameters_[0], parameters_[1], patches_.size(1));
-    return at::bmm(for_each_of(inputs.size(0), matrix), patches_).view(outputs_shape(layer_, inputs));
+    return at::bmm(repeated(inputs.size(0), matrix), patches_).view(outputs_shape(layer_, inputs));
   }
   torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
     const torch::Tensor rows = deltas.flatten(2);
@@ -46,7 +47,7 @@ class ProductRule final : public Rule {
     patches_ = torch::Tensor();
     if (want_ == Want::kSum) gradients_ = gradients_.sum(0);
     if (!wanted) return {};
-    const torch::Tensor back = at::bmm(transposed_for_each_of(rows.size(0), parameters_[0]), rows);
+    const torch::Tensor back = at::bmm(repeated_transpose(rows.size(0), parameters_[0]), rows);
     return cuda::add_patches(layer_, back, inputs_.sizes());
   }
   void add_lengths(Lengths& lengths) const override {
@@ -90,19 +91,18 @@ class ProductTangent final : public TangentRule {
     const torch::Tensor patches = cuda::patches_of(layer_, inputs);
     const torch::Tensor matrix =
         cuda::weight_matrix(parameters_.direction[0], parameters_.direction[1], patches.size(1));
-    torch::Tensor result = at::bmm(for_each_of(inputs.size(0), matrix), patches);
+    torch::Tensor result = at::bmm(repeated(inputs.size(0), matrix), patches);
     if (at.input_tangents.defined()) {
       const torch::Tensor moving = cuda::patches_of(layer_, at.input_tangents.contiguous());
       const torch::Tensor taps = taps_of(parameters_.at[0]);
-      result.baddbmm_(for_each_of(inputs.size(0), taps), moving.narrow(1, 0, taps.size(1)));
+      result.baddbmm_(repeated(inputs.size(0), taps), moving.narrow(1, 0, taps.size(1)));
     }
     return result.view(outputs_shape(layer_, inputs));
   }
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
     const std::int64_t examples = delta_tangents.size(0);
-    torch::Tensor back =
-        at::bmm(transposed_for_each_of(examples, parameters_.at[0]), delta_tangents.flatten(2));
-    back.baddbmm_(transposed_for_each_of(examples, parameters_.direction[0]), at.seen.deltas.flatten(2));
+    torch::Tensor back = at::bmm(repeated_transpose(examples, parameters_.at[0]), delta_tangents.flatten(2));
+    back.baddbmm_(repeated_transpose(examples, parameters_.direction[0]), at.seen.deltas.flatten(2));
     return cuda::add_patches(layer_, back, at.seen.inputs.sizes());
   }
 
