@@ -18,7 +18,8 @@ constexpr double kMostNoise = 1 << 20;
 constexpr double kLeastNoise = 1.0 / (1 << 20);
 constexpr double kLeastRate = 1e-12;
 constexpr double kLeastDelta = 1e-300;
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 50;
+// So many accesses a ledger may hold, and more than any training makes.
+constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 constexpr double kWidth = 1e-13;  // of the logarithm of the solution
 
 void check(const Knowns& knowns) {
@@ -99,12 +100,14 @@ class Search {
           .remedy =
               "Raise the noise multiplier, lower the sampling rate, or allow a larger epsilon or delta"});
     }
-    std::int64_t safe = 1, unsafe = 2;
+    // Large strides, as an accountant may take a second for each.
+    constexpr std::int64_t kStride = 8;
+    std::int64_t safe = 1, unsafe = kStride;
     while (at(unsafe) <= target_) {
-      if (unsafe >= kMostSteps) {
-        throw Error::of("any number of steps has an epsilon of at most {}", target_);
-      }
-      safe = std::exchange(unsafe, 2 * unsafe);
+      if (unsafe >= kMostSteps)
+        throw Error::of("even {} steps, the most that are counted, have an epsilon of at most {}", kMostSteps,
+                        target_);
+      safe = std::exchange(unsafe, std::min(kStride * unsafe, kMostSteps));
     }
     while (unsafe - safe > 1) {
       const std::int64_t middle = safe + (unsafe - safe) / 2;

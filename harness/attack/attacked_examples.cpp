@@ -26,11 +26,14 @@ Stream stream_of(const FinishedRun& run, AttackStream index) {
       {.seed = static_cast<std::uint64_t>(run.summary().seed), .purpose = Purpose::kAttack, .index = index});
 }
 
+// What no client holds. A held-out client's examples are not like members: where clients differ, it alone may
+// hold their labels. Nor are canaries, whose labels some clients saw wrong.
 SeenExamples left_out_examples(const FinishedRun& run) {
   SeenExamples left_out{.part = &run.dataset().train};
   std::vector<bool> dealt(static_cast<std::size_t>(left_out.part->size()));
-  for (const std::int64_t position : dealt_examples(run).positions)
-    dealt[static_cast<std::size_t>(position)] = true;
+  for (const std::vector<std::int64_t>& positions : run.dealt().partition) {
+    for (const std::int64_t position : positions) dealt[static_cast<std::size_t>(position)] = true;
+  }
   for (std::size_t position = 0; position < dealt.size(); ++position) {
     if (!dealt[position]) left_out.positions.push_back(static_cast<std::int64_t>(position));
   }

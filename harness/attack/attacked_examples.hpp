@@ -32,10 +32,10 @@ struct AttackedExamples {
 using Eligible = std::function<bool(std::int64_t position)>;
 
 /// Draws them for a run, by its seed. Members are the examples that it was trained on. Non-members are the
-/// training examples that no client holds where the partition left some out, which are like members in all
-/// else; otherwise the test examples. Of each half as many as there are, `most` at most (0: no limit).
-/// Non-members are seen through the skew of the members' clients, so that the skew tells nobody apart. Error
-/// where a half would have fewer than 10 examples.
+/// training examples that no client holds, held-out clients included, where the partition left some out,
+/// which are like members in all else; otherwise the test examples. Of each half as many as there are, `most`
+/// at most (0: no limit). Non-members are seen through the skew of the members' clients, so that the skew
+/// tells nobody apart. Error where a half would have fewer than 10 examples.
 AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t most,
                                         const Eligible& eligible = {});
 

@@ -62,14 +62,12 @@ void check_message(const Message& message, const Model& model, const std::string
 // What an algorithm is handed for reading is shared: with other clients, with what is sent, with other calls.
 class ReadOnly {
  public:
-  // Both outlive this.
-  ReadOnly& add(std::string what, const torch::Tensor& tensor) {
-    tensors_.push_back({std::move(what), tensor, writes_to(tensor), &tensor});
-    return *this;
+  // All outlive this.
+  void add(std::string_view what, const torch::Tensor& tensor) {
+    tensors_.push_back({what, tensor, writes_to(tensor), &tensor});
   }
-  ReadOnly& add(std::string what, const Message& message) {
-    messages_.push_back({std::move(what), MessageSnapshot(message), &message});
-    return *this;
+  void add(std::string_view what, const Message& message) {
+    messages_.push_back({what, MessageSnapshot(message), &message});
   }
 
   void check() const {
@@ -84,17 +82,17 @@ class ReadOnly {
 
  private:
   struct SeenTensor {
-    std::string what;
+    std::string_view what;
     torch::Tensor before;
     std::int64_t writes;
     const torch::Tensor* now;
   };
   struct SeenMessage {
-    std::string what;
+    std::string_view what;
     MessageSnapshot before;
     const Message* now;
   };
-  [[noreturn]] static void refuse(const std::string& what) {
+  [[noreturn]] static void refuse(std::string_view what) {
     throw Error(Complaint{.found = fmt::format("{} was changed, which is there to be read", what),
                           .remedy = "Change a copy: a clone() of a tensor, or Params of its own"});
   }
@@ -105,12 +103,16 @@ class ReadOnly {
 
 ReadOnly inputs_of(const Server& server) {
   ReadOnly inputs;
-  return inputs.add("server.proxy", server.proxy).add("server.pixel_range", server.pixel_range);
+  inputs.add("server.proxy", server.proxy);
+  inputs.add("server.pixel_range", server.pixel_range);
+  return inputs;
 }
 
 ReadOnly inputs_of(const Client& client, const Message& downlink) {
   ReadOnly inputs;
-  return inputs.add("the message from the server", downlink).add("client.pixel_range", client.pixel_range);
+  inputs.add("the message from the server", downlink);
+  inputs.add("client.pixel_range", client.pixel_range);
+  return inputs;
 }
 
 void check_plan(const AccessPlan& plan) {
@@ -155,7 +157,8 @@ class GuardedAlgorithm final : public Algorithm {
     return call(fmt::format("broadcast, round {}", server.round), [&] {
       // It is called as often as somebody wants to know, for tests of personal models too.
       ReadOnly inputs = inputs_of(server);
-      inputs.add("server.state", server.state).add("server.params", server.params.flat());
+      inputs.add("server.state", server.state);
+      inputs.add("server.params", server.params.flat());
       Message message = inner_->broadcast(server);
       inputs.check();
       check_message(message, server.model, "the message to clients");

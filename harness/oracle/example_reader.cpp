@@ -76,6 +76,7 @@ ExampleReader::ExampleReader(const Dataset& dataset, torch::TensorOptions option
   // ((x / 255) - mean) / deviation as one scale and one shift.
   scale_ = (1 / (255 * deviation)).view({1, -1, 1, 1}).to(options_);
   shift_ = (-mean / deviation).view({1, -1, 1, 1}).to(options_);
+  pixel_range_ = torch::stack({shift_.flatten(), (255 * scale_ + shift_).flatten()});
 }
 
 Batch ExampleReader::read(const Examples& examples, const torch::Tensor& positions,
@@ -108,11 +109,6 @@ torch::Tensor ExampleReader::noise(at::IntArrayRef shape, const torch::Tensor& p
   noise = noise.mul_(skew.noise).to(options_);
   // In shades of 255 as pixels are stored, then as they are normalised.
   return scale_.defined() ? noise.mul_(255 * scale_) : noise;
-}
-
-torch::Tensor ExampleReader::pixel_range() const {
-  if (!scale_.defined()) return {};
-  return torch::stack({shift_.flatten(), (255 * scale_ + shift_).flatten()});
 }
 
 torch::Tensor ExampleReader::pixels(const torch::Tensor& inputs) const {

@@ -29,8 +29,9 @@ class ExampleReader {
   /// The inverse for inputs: pixels in units of the data set scaled to [0, 1], which they may leave; inputs
   /// that are used as they are come back unchanged. A copy: float32 on the CPU, contiguous.
   torch::Tensor pixels(const torch::Tensor& inputs) const;
-  /// What the shades 0 and 255 become: [2, channels]; undefined when inputs are used as they are.
-  torch::Tensor pixel_range() const;
+  /// What the shades 0 and 255 become: [2, channels]; undefined when inputs are used as they are. The same
+  /// tensor at every call, as every client of every round is handed it.
+  const torch::Tensor& pixel_range() const { return pixel_range_; }
 
  private:
   // Noise on inputs of that shape, in the units of what read() returns.
@@ -41,6 +42,7 @@ class ExampleReader {
   torch::TensorOptions options_;
   std::shared_ptr<Residents> residents_;  // on a GPU
   torch::Tensor scale_, shift_;           // per channel; undefined when inputs are used as they are
+  torch::Tensor pixel_range_;
 };
 
 }  // namespace fedarena

@@ -121,6 +121,11 @@ std::vector<std::int64_t> ExpectedLedger::cohort(std::int64_t round, std::int64_
   return cohort;
 }
 
+std::optional<std::int64_t> ExpectedLedger::models() const {
+  if (algorithm_ != "ifca") return std::nullopt;
+  return settings_.number<std::int64_t>("algorithms.hypotheses", 2);
+}
+
 SampledGaussian ExpectedLedger::event(double rate, std::vector<double> noise_multipliers) const {
   const bool poisson = setting("sampling", "poisson") == "poisson";
   return {.sampling = poisson ? Sampling::kPoisson : Sampling::kWithoutReplacement,
@@ -284,7 +289,7 @@ std::optional<std::int64_t> ExpectedLedger::bytes_sent_down(std::int64_t paramet
 
 bool ExpectedLedger::may_have_centres() const {
   if (algorithm_ != "ifca") return !accesses(0);
-  return is("assign", "k-means") && settings_.number<std::int64_t>("algorithms.hypotheses", 2) > 1;
+  return is("assign", "k-means") && models().value_or(1) > 1;
 }
 
 RandomizedResponse ExpectedLedger::of_labels(std::int64_t classes) const {

@@ -51,6 +51,10 @@ class ExpectedLedger {
   /// Who takes part in a round, of so many clients, ascending; not where cohorts are secret.
   std::vector<std::int64_t> cohort(std::int64_t round, std::int64_t clients) const;
 
+  /// Among how many models clients choose; none where they do not, and for an algorithm that this program
+  /// does not bring along.
+  std::optional<std::int64_t> models() const;
+
   /// The client's noise multipliers under the policy "record", sampling and adjacency; without the rate.
   SampledGaussian of_records(std::int64_t client) const;
   /// The rates at which a client with so many examples may be sampled; none where the algorithm has no batch

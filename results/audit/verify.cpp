@@ -45,9 +45,9 @@ Summary with_totals(Summary summary, std::span<const RoundRecord> rounds) {
   return summary;
 }
 
-// Accuracy without loss, evaluations at rounds that were not planned, and cohorts larger than the federation.
-// `recorded`: how many rounds are on disk, of which an unfinished run may have evaluated the last one because
-// it was about to end.
+// Accuracy without loss, losses below 0, evaluations at rounds that were not planned, and cohorts larger than
+// the federation. `recorded`: how many rounds are on disk, of which an unfinished run may have evaluated the
+// last one because it was about to end.
 void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, std::int64_t recorded,
                    std::int64_t every, Comparison& compare) {
   for (const RoundRecord& round : rounds) {
@@ -58,9 +58,10 @@ void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, 
     compare.result(round.test_loss.has_value() == due || (may_be_last && round.test_loss),
                    field + " test_loss", round.test_loss ? "a number" : "null", due ? "a number" : "null");
     compare.result(!round.test_accuracy || round.test_loss, field + " test_accuracy", "a number", "null");
-    if (!round.choices.empty() && round.choices.back().client >= summary.clients)
-      compare.result(false, field + " choices", fmt::format("of client {}", round.choices.back().client),
-                     fmt::format("of clients below {}", summary.clients));
+    for (const auto& [name, loss] :
+         {std::pair("test_loss", round.test_loss), {"validation_loss", round.validation_loss}})
+      compare.result(!loss || !(*loss < 0), fmt::format("{} {}", field, name), exact_number(loss.value_or(0)),
+                     "at least 0");
     compare.result(round.clients <= summary.clients, field + " clients", std::to_string(round.clients),
                    fmt::format("at most {}", summary.clients));
   }
@@ -183,6 +184,7 @@ Verification verify_run(const fs::path& path) {
   Comparison compare_rounds(verification, path / kRoundsFile);
   verify_rounds(summary, rounds, recorded, std::max<std::int64_t>(every, 1), compare_rounds);
   verify_privacy(run, summary, rounds, verification);
+  verify_choices(run, summary, rounds, verification);
   verify_audit(run, summary, settings, verification);
   return verification;
 }

@@ -67,6 +67,10 @@ void compare_possible(const Tested& tested, const Comparison& compare) {
     kinds.result(metrics.accuracy_worst <= metrics.accuracy_mean + kRounding, "client_accuracy_worst", whose,
                  exact_number(metrics.accuracy_worst),
                  fmt::format("at most the mean {}", exact_number(metrics.accuracy_mean)));
+    // What numbers from 0 to 1 of that mean deviate by at most (Bhatia and Davis 2000).
+    const double widest = std::sqrt(metrics.accuracy_mean * (1 - metrics.accuracy_mean));
+    kinds.result(metrics.accuracy_std <= widest + kRounding, "client_accuracy_std", whose,
+                 exact_number(metrics.accuracy_std), fmt::format("at most {}", exact_number(widest)));
   }
   kinds.conclude();
 }

@@ -22,6 +22,11 @@ void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<c
 void verify_clients(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
                     Verification& verification);
 
+/// Of a run whose clients took one of several models: who took which, against who took part and how many
+/// models there are. `rounds`: as above.
+void verify_choices(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
+                    Verification& verification);
+
 /// Of a run that was attacked: what was measured of the attacks against the scores of single examples.
 void verify_attacks(const RunDirectory& run, const Summary& summary, Verification& verification);
 

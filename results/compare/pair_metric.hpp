@@ -22,6 +22,8 @@ class PairMetric {
   bool higher_is_better() const { return better(metric_.quantity) == Better::kMore; }
   /// Fractions are printed in percent, their differences in percentage points.
   bool is_fraction() const { return is_share(metric_.quantity); }
+  /// Not what rounds have, but what attacks on the finished run do.
+  bool is_of_attacks() const { return metric_.quantity.attack != nullptr; }
   /// As users write it: "worst-client@round=20".
   const std::string& name() const { return metric_.text; }
   /// For a legend: "Accuracy after the last round".

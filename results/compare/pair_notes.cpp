@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "results/compare/pairs.hpp"
 #include "results/compare/row_differences.hpp"
+#include "results/record/attack_file.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/statistics/paired_tests.hpp"
@@ -107,6 +109,17 @@ std::vector<std::string> decline(std::span<const RowRuns> rows) {
                   fmt::join(texts, "; "))};
 }
 
+std::vector<std::string> attack_notes(std::span<const RowRuns> rows) {
+  std::map<std::string, std::vector<std::string>> runs;
+  for (const RowRuns& row : rows) {
+    for (const FoundRun* run : row.runs) {
+      if (const auto attacks = read_attacks(run->path))
+        runs[attacked_text(*attacks)].push_back(run->path.string());
+    }
+  }
+  return unlike_attacks_notes(runs);
+}
+
 }  // namespace
 
 std::string pairs_caption(std::span<const RowRuns> rows) {
@@ -128,6 +141,7 @@ std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns>
   append_notes(notes, notes_of_pairs(pairs));
   append_notes(notes, few_seeds(pairs));
   append_notes(notes, decline(rows));
+  if (pairs.metric.is_of_attacks()) append_notes(notes, attack_notes(rows));
   append_notes(notes, row_notes(rows, distinct_names(rows)));
   append_notes(notes, privacy_notes(rows, distinct_names(rows)));
   return notes;

@@ -84,6 +84,12 @@ Quantity known_quantity(const std::string& name) {
 Quantity parse_quantity(std::string_view option, const std::string& name, std::span<const FoundRun> runs,
                         const std::vector<std::string>& others) {
   if (const std::optional<Quantity> quantity = find_quantity(name)) return *quantity;
+  if (find_attack_quantity(name)) {
+    throw Error(Complaint{
+        .found =
+            fmt::format("{}: \"{}\" is of attacks on finished runs, which rounds do not have", option, name),
+        .remedy = "`fedarena table --metric` prints it, `fedarena plot --roc` draws what it comes from."});
+  }
   const std::vector<std::string> observed = observed_names(runs);
   if (std::ranges::binary_search(observed, name)) return Quantity{.observed = name};
   std::vector<std::string> names = quantity_names();

@@ -11,6 +11,7 @@
 #include "results/plot/curve_script.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/table/notes.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -42,8 +43,9 @@ std::string client_tics(const Choices& choices) {
 
 RunChoices find_choices(std::span<const FoundRun> runs) {
   std::vector<RunChoices> found;
-  std::vector<std::string> places;
+  std::vector<std::string> places, notes;
   for (const FoundRun& run : runs) {
+    if (!run.summary) notes.push_back(broken_note(run));
     if (!run.summary || run.summary->state != kFinished) continue;
     Choices choices = choices_of(RunDirectory::open(run.path).rounds());
     if (choices.rows.empty()) continue;
@@ -51,14 +53,16 @@ RunChoices find_choices(std::span<const FoundRun> runs) {
     places.push_back(run.path.string());
   }
   if (found.empty()) {
+    notes.emplace_back("--choices draws runs of algorithms that say so, such as ifca.");
     throw Error(Complaint{.found = "in no finished run did clients choose from several models",
-                          .remedy = "--choices draws runs of algorithms that say so, such as ifca."});
+                          .remedy = fmt::format("{}", fmt::join(notes, "\n"))});
   }
   if (found.size() > 1) {
     throw Error(Complaint{.found = fmt::format("{} runs hold choices of clients", found.size()),
                           .allowed = "one of them",
                           .remedy = fmt::format("Name its folder:\n{}", fmt::join(places, "\n"))});
   }
+  found.front().notes = std::move(notes);
   return std::move(found.front());
 }
 
@@ -101,6 +105,7 @@ std::string choices_json(const RunChoices& run) {
       taken.push_back({{"round", run.choices.rounds[one.position]}, {"model", one.model}});
     json["clients"].push_back({{"client", row.client}, {"taken", std::move(taken)}});
   }
+  json["notes"] = run.notes;
   return json_text(json, 2) + "\n";
 }
 

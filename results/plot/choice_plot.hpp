@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "results/measures/choices.hpp"
 #include "results/plot/gnuplot.hpp"
@@ -14,6 +15,7 @@ namespace fedarena::results {
 struct RunChoices {
   std::string name;  ///< label and seed
   Choices choices;
+  std::vector<std::string> notes = {};  ///< runs that are left out because they cannot be read
 };
 RunChoices find_choices(std::span<const FoundRun> runs);
 
@@ -21,7 +23,8 @@ RunChoices find_choices(std::span<const FoundRun> runs);
 /// colour of the model that the client took. An Error where there are too many of either.
 std::string choices_script(const RunChoices& run, Terminal terminal);
 
-/// The same as JSON: {"run": ..., "clients": [{"client": 5, "taken": [{"round": 1, "model": 0}, ...]}, ...]}.
+/// The same as JSON: {"run": ..., "clients": [{"client": 5, "taken": [{"round": 1, "model": 0}, ...]}, ...],
+/// "notes": [...]}.
 std::string choices_json(const RunChoices& run);
 
 }  // namespace fedarena::results

@@ -55,10 +55,10 @@ Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   for (const auto& [round, values] : rounds) {
     const auto& [over, value] = values;
     if (over.size() < row.seeds.size()) continue;
-    curve.points.push_back({.round = round,
-                            .x = over_seeds(x, over),
-                            .y = mean(value),
-                            .std = sample_standard_deviation(value)});
+    std::optional<double> std = sample_standard_deviation(value);
+    if (std) *std *= shown_scale(y);
+    curve.points.push_back(
+        {.round = round, .x = over_seeds(x, over), .y = shown_scale(y) * mean(value), .std = std});
   }
   return curve;
 }
@@ -89,7 +89,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   for (const Row& row : table.rows) {
     Curve curve = curve_of(row, x, y);
     if (curve.points.empty()) {
-      curves.notes.push_back(fmt::format("{}: {}; not drawn", row_name(row), missing(row, x, y)));
+      curves.notes.push_back(fmt::format("{}: {}; not drawn", titles.of(row), missing(row, x, y)));
       continue;
     }
     if (last == nullptr || !(*last == row.setting)) {
@@ -122,14 +122,11 @@ DrawnValues axis_values(const CurveAxis& axis, const std::optional<PrivacyClaim>
   return drawable(values_of(axis, claim, rounds));
 }
 
+double shown_scale(const Quantity& quantity) { return is_share(quantity) ? 100 : 1; }
+
 DrawnValues quantity_values(const Quantity& quantity, const std::optional<PrivacyClaim>& claim,
                             std::span<const RoundRecord> rounds) {
-  DrawnValues values = drawable(values_of(quantity, claim, rounds));
-  if (!is_share(quantity)) return values;
-  for (std::optional<double>& value : values) {
-    if (value) value = 100 * *value;
-  }
-  return values;
+  return drawable(values_of(quantity, claim, rounds));
 }
 
 double over_seeds(const CurveAxis& axis, std::span<const double> positions) {

@@ -65,7 +65,10 @@ using DrawnValues = std::vector<std::optional<double>>;
 DrawnValues axis_values(const CurveAxis& axis, const std::optional<PrivacyClaim>& claim,
                         std::span<const RoundRecord> rounds);
 
-/// A quantity after the rounds, in percent where it is a share.
+/// By what a mean over seeds is multiplied to be shown: 100 for shares. Tables do it in this order, too.
+double shown_scale(const Quantity& quantity);
+
+/// A quantity after the rounds.
 DrawnValues quantity_values(const Quantity& quantity, const std::optional<PrivacyClaim>& claim,
                             std::span<const RoundRecord> rounds);
 

@@ -200,6 +200,11 @@ std::optional<MembershipAttacks> read_attacks(const std::filesystem::path& run) 
                   {.remedy = "remove it and attack the run again"});
 }
 
+std::string attacked_text(const MembershipAttacks& attacks) {
+  return fmt::format("{}, as many non-members ({})", counted(attacks.member_examples.size(), "member"),
+                     attacks.non_members);
+}
+
 void write_attacks(const RunDirectory& run, const MembershipAttacks& attacks) {
   run.write_file_atomically(kAttackFile, to_json_text(attacks));
 }

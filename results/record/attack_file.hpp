@@ -63,6 +63,9 @@ struct MembershipAttacks {
   bool operator==(const MembershipAttacks&) const = default;
 };
 
+/// What they were on: "120 members, as many non-members (test examples)".
+std::string attacked_text(const MembershipAttacks& attacks);
+
 /// Below so many scored examples a client has no AUC of its own.
 inline constexpr std::size_t kLeastOfClient = 10;
 

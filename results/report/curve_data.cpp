@@ -55,14 +55,18 @@ Series axis_over_seeds(const CurveAxis& axis, const std::optional<PrivacyClaim>&
   return series;
 }
 
-RowSeries::Values measure_over_seeds(const std::vector<DrawnValues>& seeds,
-                                     std::span<const std::size_t> positions) {
+struct Measure {
+  double scale = 1;
+  std::vector<DrawnValues> seeds = {};
+};
+
+RowSeries::Values measure_over_seeds(const Measure& measure, std::span<const std::size_t> positions) {
   RowSeries::Values values;
   for (const std::size_t position : positions) {
-    const Series round = of_round(seeds, position);
-    values.mean.push_back(round.empty() ? kNone : mean(round));
-    if (seeds.size() < 2) continue;
-    values.std.push_back(round.empty() ? kNone : *sample_standard_deviation(round));
+    const Series round = of_round(measure.seeds, position);
+    values.mean.push_back(round.empty() ? kNone : measure.scale * mean(round));
+    if (measure.seeds.size() < 2) continue;
+    values.std.push_back(round.empty() ? kNone : measure.scale * *sample_standard_deviation(round));
   }
   return values;
 }
@@ -170,10 +174,11 @@ Json panels_json(const Table& table) {
 RowSeries row_series(const RowRounds& seeds, const std::optional<PrivacyClaim>& claim) {
   std::size_t rounds = std::numeric_limits<std::size_t>::max();
   for (const auto& seed : seeds) rounds = std::min(rounds, seed.size());
-  std::vector<std::vector<DrawnValues>> measures;
+  std::vector<Measure> measures;
   const auto add = [&](const Quantity& quantity) {
-    std::vector<DrawnValues>& of_seeds = measures.emplace_back();
-    for (const auto& seed : seeds) of_seeds.push_back(quantity_values(quantity, claim, seed));
+    Measure& measure = measures.emplace_back();
+    measure.scale = shown_scale(quantity);
+    for (const auto& seed : seeds) measure.seeds.push_back(quantity_values(quantity, claim, seed));
   };
   const std::vector<std::string> own = measure_names();
   const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
@@ -181,9 +186,8 @@ RowSeries row_series(const RowRounds& seeds, const std::optional<PrivacyClaim>& 
   for (const std::string& name : observed) add(Quantity{.observed = name});
   std::vector<std::size_t> positions;
   for (std::size_t position = 0; position < rounds; ++position) {
-    const bool measured = std::ranges::any_of(measures, [&](const std::vector<DrawnValues>& of_seeds) {
-      return !of_round(of_seeds, position).empty();
-    });
+    const bool measured = std::ranges::any_of(
+        measures, [&](const Measure& measure) { return !of_round(measure.seeds, position).empty(); });
     if (measured) positions.push_back(position);
   }
   positions = kept(std::move(positions));

@@ -264,6 +264,19 @@ std::vector<std::string> interval_notes(std::span<const RowRuns> rows, std::span
   return {fmt::format("one seed has no interval: {}", fmt::join(single, "; "))};
 }
 
+std::vector<std::string> unlike_attacks_notes(const std::map<std::string, std::vector<std::string>>& runs) {
+  if (runs.size() < 2) return {};
+  std::vector<std::string> texts;
+  for (const auto& [examples, paths] : runs) {
+    const std::string others = paths.size() == 1 ? "" : fmt::format(" and {} more", paths.size() - 1);
+    texts.push_back(fmt::format("{} in {}{}", examples, paths.front(), others));
+  }
+  return {
+      fmt::format("attacks were on different examples, which intervals over seeds and differences do not "
+                  "allow for: {}",
+                  fmt::join(texts, "; "))};
+}
+
 std::string broken_note(const FoundRun& run) {
   return fmt::format("{}: {}; not counted", run.path.string(), run.problem);
 }

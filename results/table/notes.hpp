@@ -39,6 +39,9 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
 /// A line that names the rows of one seed, which have no interval.
 std::vector<std::string> interval_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
 
+/// Where attacks were on other examples in some runs than in others; `runs`: by which examples they were on.
+std::vector<std::string> unlike_attacks_notes(const std::map<std::string, std::vector<std::string>>& runs);
+
 /// "runs/x: summary.json: not valid JSON; not counted".
 std::string broken_note(const FoundRun& run);
 

@@ -72,6 +72,7 @@ void add_attacks(SeedResult& seed) {
     const std::optional<MembershipAttacks> attacks = read_attacks(seed.path);
     if (!attacks) return;
     for (const MembershipAttack& attack : attacks->attacks) seed.attacks[attack.score] = attack.separation;
+    seed.attacked = attacked_text(*attacks);
   } catch (const Error& error) {
     seed.attacks_problem = problem_line(error);
   }
@@ -79,13 +80,16 @@ void add_attacks(SeedResult& seed) {
 
 std::vector<std::string> attack_notes(const Table& table) {
   std::vector<std::string> notes;
+  std::map<std::string, std::vector<std::string>> runs;
   for (const Row& row : table.rows) {
     for (const SeedResult& seed : row.seeds) {
+      if (!seed.attacked.empty()) runs[seed.attacked].push_back(seed.path.string());
       if (!seed.attacks_problem.empty())
         notes.push_back(
             fmt::format("attacks on {} are not shown: {}", seed.path.string(), seed.attacks_problem));
     }
   }
+  append_notes(notes, unlike_attacks_notes(runs));
   return notes;
 }
 

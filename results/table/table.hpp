@@ -26,6 +26,7 @@ struct SeedResult {
   std::int64_t metric_round = 0;                   ///< where it was read; 0 without a value
   std::map<std::string, Separation> attacks = {};  ///< on the membership of its examples, by score
   std::string attacks_problem = {};                ///< why they cannot be read; else empty
+  std::string attacked = {};                       ///< which examples they were on; empty without any
 
   std::int64_t seed() const { return summary.seed; }
   /// Fewer than planned where a rule or the budget stopped the run.

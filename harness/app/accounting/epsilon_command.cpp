@@ -144,6 +144,10 @@ int run_epsilon(const EpsilonArguments& arguments) {
   if (arguments.lower && arguments.at_epsilon) {
     throw Error::of("--lower is about an epsilon, and --at-epsilon asks for a delta; leave one out");
   }
+  if (arguments.lower && !contains(options.accountants(), "pld")) {
+    throw Error(Complaint{.found = "--lower is given, and the accountant that is asked knows no lower bound",
+                          .allowed = "--accountant pld, or both"});
+  }
   const std::vector<std::vector<Access>> asked = units(arguments);
   const std::vector<Finding> findings = ask_each(
       options, [&](const std::string& accountant) { return worst_off(asked, accountant, arguments); });

@@ -42,7 +42,7 @@ std::string shown(double number, bool up) {
 bool is_given(const AccessSpec& spec, const std::string& unknown) {
   if (unknown == kNoise) return spec.noise_multiplier.has_value();
   if (unknown == kSteps) return spec.steps || spec.epochs;
-  return spec.sampling_rate || spec.batch_size || spec.examples;
+  return spec.sampling_rate || spec.batch_size;
 }
 
 // What is asked for: what --solve says, or the first that the command line leaves open.
@@ -74,7 +74,8 @@ Knowns knowns_of(const NoiseArguments& arguments, const std::string& unknown) {
   if (unknown != kSteps) {
     if (unknown == kRate && spec.epochs) {
       throw Error::of(
-          "--epochs is given, but how many steps they are depends on the sampling rate; give --steps");
+          "--epochs is given, but how many steps they are depends on the sampling rate; give --steps, "
+          "or --batch-size to ask for something else");
     }
     knowns.steps = spec.count();
     if (!knowns.steps) throw Error::of("--steps is missing, or --epochs");

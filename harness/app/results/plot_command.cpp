@@ -121,6 +121,7 @@ int run_choices_plot(const PlotArguments& arguments, results::Terminal terminal,
   } else {
     print("{}: which model each client took, {}\n{}\n", arguments.picture.string(), found.name,
           results::choices_text(found.choices));
+    for (const std::string& note : found.notes) print("note: {}\n", note);
   }
   return kSuccess;
 }

@@ -80,8 +80,7 @@ void write(const FinishedRun& run, const results::MembershipAttacks& attacks) {
 std::string percent(double share, int digits = 2) { return fmt::format("{:.{}f} %", 100 * share, digits); }
 
 std::string text_of(const fs::path& run, const results::MembershipAttacks& attacks) {
-  std::string text = fmt::format("{}: {}, as many non-members ({})", run.string(),
-                                 counted(attacks.member_examples.size(), "member"), attacks.non_members);
+  std::string text = fmt::format("{}: {}", run.string(), results::attacked_text(attacks));
   if (attacks.member_accuracy) {
     text += fmt::format("; accuracy {} on members, {} on non-members", percent(*attacks.member_accuracy),
                         percent(*attacks.non_member_accuracy));

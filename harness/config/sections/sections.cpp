@@ -187,6 +187,7 @@ std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
                              {"label", &AlgorithmEntry::label,
                               "Names it in tables and folders, once only; left out: the algorithm's name."}});
   keys[0].required = true;
+  keys[0].remedy = "--plugin-path DIR adds the algorithms of the plugins in a folder.";
   keys[1].rule = kFolderNameRule;
   keys[1].objection = unsafe_as_folder;
   return keys;

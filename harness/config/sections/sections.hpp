@@ -47,6 +47,7 @@ struct Key {
   bool later = false;     ///< to_toml leaves it out where it is not set
   std::string rule = {};  ///< what is allowed, beyond the constraint
   std::optional<Objection> (*objection)(const Value&) = nullptr;  ///< enforces the rule
+  std::string remedy = {};  ///< for a value that is refused and like no other
 
   const std::string& name() const { return field.name; }
   std::string allowed() const { return rule.empty() ? field.allowed() : rule; }

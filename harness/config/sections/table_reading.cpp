@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kLongestString = 4096;
 
-// The setting's value, checked against the field; `allowed` and `owner` go into the message.
+// The setting's value, checked against the field; the rest goes into the message.
 Value checked(const Setting& setting, const Field& field, const std::string& allowed,
-              const std::string& owner = "") {
+              const std::string& owner = "", const std::string& remedy = "") {
   const ParsedValue& written = setting.written;
   Complaint complaint{.place = written.place, .allowed = allowed};
   if (!written.value) {
@@ -30,6 +30,7 @@ Value checked(const Setting& setting, const Field& field, const std::string& all
     } catch (const Error& error) {
       complaint.found = error.complaint().found;
       complaint.nearest = error.complaint().nearest;
+      if (complaint.nearest.empty()) complaint.remedy = remedy;
     }
   }
   if (!owner.empty()) complaint.found += fmt::format(" (for {})", owner);
@@ -37,7 +38,7 @@ Value checked(const Setting& setting, const Field& field, const std::string& all
 }
 
 Value checked(const Setting& setting, const Key& key) {
-  Value value = checked(setting, key.field, key.allowed());
+  Value value = checked(setting, key.field, key.allowed(), "", key.remedy);
   if (key.objection == nullptr) return value;
   if (const auto objection = key.objection(value)) {
     Place place = setting.written.place;

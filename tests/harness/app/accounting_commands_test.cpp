@@ -132,7 +132,8 @@ TEST_F(AccountingCommands, RefuseWhatMeansNothing) {
       refusals(scratch,
                {"epsilon", one, one + "--delta -1", one + "--delta 1", one + "--delta nan",
                 one + "--delta abc", one + "--delta 1e-5 --at-epsilon 1", one + "--at-epsilon 1 --lower",
-                sampled + "1.5", sampled + "0.1 --batch-size 5 --examples 10", sampled + "0.1 --epochs 2",
+                one + "--delta 1e-5 --accountant rdp --lower", sampled + "1.5",
+                sampled + "0.1 --batch-size 5 --examples 10", sampled + "0.1 --epochs 2",
                 sampled + "0.1 --orders opakus", sampled + "0.1 --accountant gaussian",
                 sampled + "0.1 --sampling without-replacement --adjacency add-remove",
                 sampled + "0.1 --and noise=2,steps=3", sampled + "0.1 --and noise-multiplier=2",
@@ -145,6 +146,8 @@ TEST_F(AccountingCommands, RefuseWhatMeansNothing) {
                "epsilon --mechanism laplace --steps 1 --delta 0", "epsilon --ledger nowhere --delta 1e-5",
                "noise --delta 1e-5", "noise --epsilon 1 --delta 1e-5",
                "noise --epsilon 1 --delta 1e-5 --noise-multiplier 1 --steps 5 --sampling-rate 0.1",
+               "noise --epsilon 1 --delta 1e-5 --noise-multiplier 1 --epochs 5 --examples 100",
+               "noise --epsilon 2 --delta 1e-5 --noise-multiplier 5 --sampling-rate 1e-9 --accountant rdp",
                "noise --epsilon 1 --delta 1e-5 --noise-multiplier 0.3 --sampling-rate 0.5",
                "noise --epsilon 1 --delta 1e-5 --steps 5 --solve delta", "privacy", "privacy nowhere",
                "verify", "verify ."}));

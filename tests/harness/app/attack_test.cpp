@@ -51,6 +51,25 @@ TEST_F(AttackCommand, TellsMembersOfAModelThatLearntThemByHeart) {
   EXPECT_THAT(attacks.attacks.back().references, ElementsAre("fedavg-seed-2", "fedavg-seed-3"));
 }
 
+// Of clients with classes of their own, a held-out one has labels that no member has; and canaries with wrong
+// labels are neither members nor non-members.
+TEST_F(AttackCommand, TakesTestExamplesWherePartitionsLeaveNothingOut) {
+  const std::string canaries =
+      "[privacy]\npolicy = \"record\"\nnoise_multiplier = 1.0\n\n[audit]\nkind = \"mislabelled\"\ncanaries = "
+      "100\n";
+  const std::vector<SmallExperiment> whole = {
+      {.partition = "kind = \"classes\"\nclients = 5\nclasses_per_client = 2",
+       .evaluation = "held_out_clients = 0.2"},
+      {.algorithms = {"dp-fedavg"}, .more = canaries}};
+  for (const SmallExperiment& experiment : whole) {
+    const std::string out = fmt::format("out-{}", experiment.algorithms.front());
+    run_small(scratch, experiment, "--out " + out);
+    const fs::path run = fmt::format("{}/{}-seed-1", out, experiment.algorithms.front());
+    succeed(fmt::format("attack {} --examples 10", run.string()));
+    EXPECT_EQ(attacks_of(scratch / run).non_members, results::kTestExamples);
+  }
+}
+
 // With 1,000 of either the deviation of the area is 0.013; four of it are exceeded once in 16,000.
 TEST_F(AttackCommand, TellsNothingOfAModelThatLearntNothing) {
   run_small(scratch, {.rounds = 1, .training = "local_steps = 1\nbatch_size = 16\nrate = 1e-9"});

@@ -233,6 +233,37 @@ TEST_F(Verify, SaysThatAnAuditContradictsTheClaim) {
   EXPECT_THAT(found.notes, testing::Contains(HasSubstr("contradicts the claimed epsilon of ")));
 }
 
+TEST_F(Verify, FindsLossesBelowZero) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  run.change_rounds([](RoundRecord& round) {
+    if (round.round == 2) round.test_loss = -1;
+  });
+  EXPECT_THAT(run.differences(),
+              ElementsAre("rounds.jsonl: round 2 test_loss is -1; recomputed: at least 0"));
+}
+
+// All three clients take part in round 1, and ifca has two models where its settings do not say how many.
+TEST_F(Verify, FindsChoicesThatNoRoundCanHave) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {.policy = "none", .label = "ifca"});
+  const auto with = [&](const std::vector<ModelChoice>& choices) {
+    run.change_rounds([&](RoundRecord& round) {
+      if (round.round != 1) return;
+      round.choices = choices;
+      round.observed = {{"hypothesis-0", 1}, {"hypothesis-1", 2}};
+    });
+    return run.differences();
+  };
+  EXPECT_THAT(with({{0, 1}, {1, 0}, {2, 1}}), IsEmpty());
+  const std::string choices = "rounds.jsonl: choices of round 1 is ";
+  const std::string count = "rounds.jsonl: hypothesis-1 of round 1 is 2; recomputed: 1";
+  EXPECT_THAT(with({{0, 1}, {1, 0}}), ElementsAre(choices + "2; recomputed: 3, as clients", count));
+  EXPECT_THAT(with({{0, 1}, {1, 0}, {3, 1}}),
+              ElementsAre(choices + "of client 3; recomputed: of clients that took part"));
+  EXPECT_THAT(with({{0, 1}, {1, 0}, {2, 7}}), ElementsAre(choices + "model 7; recomputed: below 2", count));
+}
+
 TEST_F(Verify, RecomputesTheCellsOfTheTable) {
   const Scratch folder;
   const RecordedRun first(folder / "dp-fedavg-seed-1", {});

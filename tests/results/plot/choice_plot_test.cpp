@@ -85,7 +85,8 @@ class ChoicesOfRuns : public ::testing::Test {
       run.append(round);
     }
   }
-  RunChoices found() const { return find_choices(find_runs(std::vector{scratch_ / "runs"})); }
+  std::filesystem::path folder() const { return scratch_ / "runs"; }
+  RunChoices found() const { return find_choices(find_runs(std::vector{folder()})); }
 
  private:
   Scratch scratch_;
@@ -94,7 +95,12 @@ class ChoicesOfRuns : public ::testing::Test {
 TEST_F(ChoicesOfRuns, AreThoseOfTheOneRunThatHasSome) {
   record(1, false);
   EXPECT_THAT(message_of([&] { found(); }), HasSubstr("in no finished run did clients choose"));
+  std::vector<FoundRun> runs = find_runs(std::vector{folder()});
+  runs[0] = {.path = runs[0].path, .summary = {}, .problem = "rounds.jsonl:1: model is -1"};
+  EXPECT_THAT(message_of([&] { find_choices(runs); }), HasSubstr("rounds.jsonl:1: model is -1; not counted"));
   record(2, true);
+  runs.push_back(find_runs(std::vector{folder()}).back());
+  EXPECT_THAT(find_choices(runs).notes, ElementsAre(HasSubstr("ifca-1: rounds.jsonl:1: model is -1")));
   const RunChoices one = found();
   EXPECT_EQ(one.name, "ifca, seed 2");
   const auto json = nlohmann::json::parse(choices_json(one));

@@ -166,6 +166,8 @@ TEST_F(CurvesTest, DrawWhatAlgorithmsObserve) {
               Contains(HasSubstr("fedavg: no round in which every seed has both round and radius")));
   const std::string message = message_of([&] { parse_quantity("--y", "radus", runs()); });
   EXPECT_THAT(message, HasSubstr("--y: \"radus\" is unknown"));
+  EXPECT_THAT(message_of([&] { parse_quantity("--y", "attack-auc:loss", runs()); }),
+              HasSubstr("is of attacks on finished runs"));
   EXPECT_THAT(message, HasSubstr("seconds, radius"));
   EXPECT_THAT(message, HasSubstr("did you mean \"radius\""));
 }

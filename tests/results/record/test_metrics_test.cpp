@@ -182,11 +182,15 @@ TEST_F(TestedRun, TestsTheSameClientsAfterEveryRound) {
   run_.change_rounds([](RoundRecord& round) {
     if (round.round == 2) round.per_client->tested = 3;
     if (round.round == 3) round.per_client->accuracy_worst = 1;
+    // Half of them at 0 and half at 1 deviate by 0.5 from their mean; here it is 0.875.
+    if (round.round == 1) round.per_client->accuracy_std = 0.5;
   });
   EXPECT_THAT(
       run_.differences(),
-      ElementsAre("rounds.jsonl: client_accuracy_worst of round 3 is 1; recomputed: at most the mean 0.875",
-                  "rounds.jsonl: clients_tested of round 2 is 3; recomputed: 2, as after the last test"));
+      ElementsAre(
+          "rounds.jsonl: client_accuracy_std of round 1 is 0.5; recomputed: at most 0.33071891388307384",
+          "rounds.jsonl: client_accuracy_worst of round 3 is 1; recomputed: at most the mean 0.875",
+          "rounds.jsonl: clients_tested of round 2 is 3; recomputed: 2, as after the last test"));
 }
 
 TEST_F(TestedRun, HasNoScoresOfClientsThatNeverTrain) {

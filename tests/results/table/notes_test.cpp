@@ -54,6 +54,12 @@ TEST(PartitionNotes, NameEachPartitionOnceWithTheHashesOfItsSeeds) {
   EXPECT_THAT(render_markdown(table), HasSubstr("seed 10 index hash ab"));
 }
 
+TEST(AttackNotes, NameRunsThatWereAttackedOnOtherExamples) {
+  EXPECT_THAT(unlike_attacks_notes({{"10 members", {"a", "b"}}}), IsEmpty());
+  EXPECT_THAT(unlike_attacks_notes({{"10 members", {"a"}}, {"120 members", {"b", "c", "d"}}}),
+              ElementsAre(HasSubstr(": 10 members in a; 120 members in b and 2 more")));
+}
+
 TEST(StoppingNotes, NameThePointOfASweep) {
   std::vector<FoundRun> runs;
   for (const std::string mu : {"0.1", "1"}) {
