@@ -15,13 +15,12 @@
 namespace fedarena {
 namespace {
 
-// Without feature skew where it is off, so that tables keep runs from before there was any with their like.
+// Without what is off, and without "clients = 0", which is as many as there are.
 std::string partition_text(Choice partition) {
-  std::erase_if(partition.settings, [](const auto& setting) {
-    const auto& [name, value] = setting;
-    return (name == "noise" && value == Value(0.0)) ||
-           (name == "rotations" && value == Value(std::vector<std::int64_t>{}));
-  });
+  const std::vector<std::int64_t> none;
+  const Settings usual = {{"clients", std::int64_t{0}}, {"train_fraction", 1.0}, {"noise", 0.0},
+                          {"rotations", none},          {"class_order", none},   {"equal_sizes", false}};
+  std::erase_if(partition.settings, [&](const auto& setting) { return contains(usual, setting); });
   return choice_text(partition);
 }
 

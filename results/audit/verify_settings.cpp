@@ -34,9 +34,15 @@ class Written {
   // "mlp (hidden = [200, 200])"
   std::string model() const { return in_words("model", "name", {}); }
 
-  // Feature skew that is off is left out.
+  // What is off is left out, and "clients = 0", which is as many as there are.
   std::string partition() const {
-    return in_words("partition", "kind", {{"noise", "0.0"}, {"rotations", "[]"}});
+    return in_words("partition", "kind",
+                    {{"clients", "0"},
+                     {"train_fraction", "1.0"},
+                     {"noise", "0.0"},
+                     {"rotations", "[]"},
+                     {"class_order", "[]"},
+                     {"equal_sizes", "false"}});
   }
 
   // "iid(clients=4,train_fraction=1.0,noise=0.0,rotations=[],seed=1)"

@@ -59,7 +59,7 @@ TEST_F(AttackCommand, TakesTestExamplesWherePartitionsLeaveNothingOut) {
       "100\n";
   const std::vector<SmallExperiment> whole = {
       {.partition = "kind = \"classes\"\nclients = 5\nclasses_per_client = 2",
-       .evaluation = "held_out_clients = 0.2"},
+       .evaluation = "per_client = true\nheld_out_clients = 0.2"},
       {.algorithms = {"dp-fedavg"}, .more = canaries}};
   for (const SmallExperiment& experiment : whole) {
     const std::string out = fmt::format("out-{}", experiment.algorithms.front());

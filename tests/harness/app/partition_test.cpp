@@ -126,9 +126,8 @@ TEST_F(PartitionCommand, TellsWhatARunRecords) {
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-4");
   EXPECT_EQ(summary.partition_id, id);
   EXPECT_EQ(summary.partition_hash, hash);
-  EXPECT_EQ(
-      summary.partition,
-      "shards (clients = 6, train_fraction = 1.0, noise = 0.2, rotations = [0, 90], shards_per_client = 2)");
+  EXPECT_EQ(summary.partition,
+            "shards (clients = 6, noise = 0.2, rotations = [0, 90], shards_per_client = 2)");
   EXPECT_THAT(call("table out").out, AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
                                            HasSubstr("seed 4 index hash " + hash)));
 }
@@ -153,7 +152,7 @@ TEST_F(PartitionCommand, CardsOfRunsSurviveResuming) {
 // Tables keep such runs with those of before there was feature skew.
 TEST_F(PartitionCommand, FeatureSkewThatIsOffIsNotPartOfATablesSetting) {
   run_small(scratch, partitioned("kind = \"iid\"\nclients = 4"));
-  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-3").partition, "iid (clients = 4, train_fraction = 1.0)");
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-3").partition, "iid (clients = 4)");
 }
 
 TEST_F(PartitionCommand, DrawsTheHeatMap) {

@@ -124,16 +124,13 @@ results::FoundRun niid_run(const std::string& dataset, const std::string& partit
 Table niid_table(const std::string& dataset) {
   std::vector<results::FoundRun> runs;
   for (const std::string label : {"fedavg", "fedprox", "scaffold", "fednova"}) {
-    runs.push_back(
-        niid_run(dataset, "iid (clients = 10, train_fraction = 1.0)", {{"partition.kind", "iid"}}, label));
-    runs.push_back(niid_run(
-        dataset, "dirichlet-niid-bench (clients = 10, train_fraction = 1.0, alpha = 0.5, min_examples = 10)",
-        {{"partition.alpha", "0.5"}, {"partition.kind", "dirichlet-niid-bench"}}, label));
+    runs.push_back(niid_run(dataset, "iid (clients = 10)", {{"partition.kind", "iid"}}, label));
+    runs.push_back(niid_run(dataset, "dirichlet-niid-bench (clients = 10, alpha = 0.5, min_examples = 10)",
+                            {{"partition.alpha", "0.5"}, {"partition.kind", "dirichlet-niid-bench"}}, label));
     for (const std::string classes : {"2", "3"}) {
-      runs.push_back(niid_run(
-          dataset,
-          "shared-classes (clients = 10, train_fraction = 1.0, classes_per_client = " + classes + ")",
-          {{"partition.classes_per_client", classes}, {"partition.kind", "shared-classes"}}, label));
+      runs.push_back(
+          niid_run(dataset, "shared-classes (clients = 10, classes_per_client = " + classes + ")",
+                   {{"partition.classes_per_client", classes}, {"partition.kind", "shared-classes"}}, label));
     }
   }
   return make_table(runs);

@@ -133,9 +133,7 @@ class VerifySettings : public OneRun {
     record_partition(run_.open(), card);
     run_.change_summary([&](Summary& summary) {
       summary.dataset = card.dataset;
-      summary.partition =
-          "classes (clients = 3, train_fraction = 1.0, noise = 0.5, rotations = [0, 90], class_order = [], "
-          "equal_sizes = false)";
+      summary.partition = "classes (clients = 3, noise = 0.5, rotations = [0, 90])";
       summary.model = "mlp (hidden = [20, 10])";
       summary.policy_settings = {{"clip_norm", "1.0"}};
     });
