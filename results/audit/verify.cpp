@@ -46,15 +46,15 @@ Summary with_totals(Summary summary, std::span<const RoundRecord> rounds) {
 }
 
 // Accuracy without loss, losses below 0, evaluations at rounds that were not planned, and cohorts larger than
-// the federation. `recorded`: how many rounds are on disk, of which an unfinished run may have evaluated the
-// last one because it was about to end.
-void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, std::int64_t recorded,
-                   std::int64_t every, Comparison& compare) {
-  for (const RoundRecord& round : rounds) {
+// the federation. An unfinished run may have evaluated the last round on disk because it was about to end.
+void verify_rounds(const AuditedRun& run, Comparison compare) {
+  const Summary& summary = run.summary;
+  const auto every = std::max<std::int64_t>(run.settings.number<std::int64_t>("evaluation.every", 1), 1);
+  for (const RoundRecord& round : run.rounds()) {
     const std::string field = fmt::format("round {}", round.round);
-    const bool last = summary.state == kFinished && round.round == summary.rounds_done;
+    const bool last = run.finished() && round.round == summary.rounds_done;
     const bool due = round.round % every == 0 || round.round == summary.rounds || last;
-    const bool may_be_last = summary.state != kFinished && round.round == recorded;
+    const bool may_be_last = !run.finished() && round.round == std::ssize(run.recorded);
     compare.result(round.test_loss.has_value() == due || (may_be_last && round.test_loss),
                    field + " test_loss", round.test_loss ? "a number" : "null", due ? "a number" : "null");
     compare.result(!round.test_accuracy || round.test_loss, field + " test_accuracy", "a number", "null");
@@ -116,7 +116,9 @@ class Settings {
 };
 
 // The summary says which experiment it belongs to.
-void verify_experiment(const Summary& summary, Settings& experiment) {
+void verify_experiment(const AuditedRun& run, Comparison compare) {
+  const Summary& summary = run.summary;
+  Settings experiment(run.settings, std::move(compare));
   experiment.text("experiment.name", summary.experiment);
   experiment.text("experiment.seeds", fmt::format("[{}]", summary.seed));
   experiment.number("experiment.rounds", static_cast<double>(summary.rounds));
@@ -148,44 +150,34 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
 
 }  // namespace
 
-Verification verify_run(const fs::path& path) {
-  const RunDirectory run = RunDirectory::open(path);
-  const Summary summary = run.summary();
-  std::vector<RoundRecord> rounds = run.rounds();
-  const auto recorded = static_cast<std::int64_t>(rounds.size());
+Verification verify_run(const fs::path& path) { return verify_run(AuditedRun(path)); }
+
+Verification verify_run(const AuditedRun& run) {
+  const Summary& summary = run.summary;
+  const auto recorded = std::ssize(run.recorded);
   Verification verification;
-  Comparison compare(verification, path / kSummaryFile);
+  Comparison compare(verification, run.file(kSummaryFile));
   if (summary.state == kRunning) {
-    // Rounds after the last checkpoint are run again.
     verification.notes.push_back(
         fmt::format("is running, or crashed; only the {} of its last checkpoint {} checked",
                     counted(summary.rounds_done, "round"), summary.rounds_done == 1 ? "is" : "are"));
     compare.result(recorded >= summary.rounds_done, "rounds_done", std::to_string(summary.rounds_done),
                    fmt::format("at most {}", recorded));
-    if (recorded > summary.rounds_done) {
-      rounds.resize(static_cast<std::size_t>(summary.rounds_done));
-    }
   } else {
     compare.integer("rounds_done", summary.rounds_done, recorded);
   }
-  if (summary.state == kFinished)
-    compare.fields(to_json(summary), to_json(with_totals(summary, rounds)), true);
-  verify_clients(run, summary, rounds, verification);
-  const ResolvedSettings settings = resolved_settings(run.read_file(kExperimentFile));
-  const std::optional<RecordedPartition> card = read_partition(run);
-  verify_partition(run, summary, settings, card, verification);
-  verify_settings(run, summary, settings, verification);
-  verify_domains(run, summary, settings, verification);
-  verify_tests(run, summary, rounds, settings, card, verification);
-  verify_attacks(run, summary, verification);
-  Settings experiment(settings, Comparison(verification, path / kExperimentFile));
-  verify_experiment(summary, experiment);
-  const auto every = settings.number<std::int64_t>("evaluation.every", 1);
-  Comparison compare_rounds(verification, path / kRoundsFile);
-  verify_rounds(summary, rounds, recorded, std::max<std::int64_t>(every, 1), compare_rounds);
-  verify_privacy(run, summary, rounds, verification);
-  verify_choices(run, summary, rounds, verification);
-  verify_audit(run, summary, settings, verification);
+  if (run.finished()) compare.fields(to_json(summary), to_json(with_totals(summary, run.rounds())), true);
+  verify_clients(run, verification);
+  verify_partition(run, verification);
+  verify_settings(run, verification);
+  verify_domains(run, verification);
+  verify_tests(run, verification);
+  verify_attacks(run, verification);
+  verify_experiment(run, Comparison(verification, run.file(kExperimentFile)));
+  verify_rounds(run, Comparison(verification, run.file(kRoundsFile)));
+  verify_choices(run, verification);
+  verify_privacy(run, verification);
+  verify_audit(run, verification);
   return verification;
 }
 

@@ -10,6 +10,8 @@
 
 namespace fedarena::results {
 
+struct AuditedRun;
+
 /// A recorded value that is not what its run's records give.
 struct Difference {
   std::filesystem::path file;
@@ -34,6 +36,7 @@ struct Verification {
 /// another processor rounds differently; nothing else may differ. Throws Error for a record that cannot be
 /// read.
 Verification verify_run(const std::filesystem::path& path);
+Verification verify_run(const AuditedRun& run);
 
 /// Compares every file of a finished run with the digest that its seal has of it: those that differ, are
 /// missing or were added since. An unfinished run has no seal. Throws Error for a seal that cannot be read.
@@ -43,6 +46,7 @@ Verification verify_seal(const FoundRun& run);
 /// rounds, and what each client's data went through: noise multipliers, sampling, rates, numbers of accesses,
 /// and what is declared public. Throws Error for a record that cannot be read.
 Verification verify_ledger(const std::filesystem::path& path);
+Verification verify_ledger(const AuditedRun& run);
 
 /// Whether runs of one experiment that name the same data set had the same examples.
 Verification verify_common_data(std::span<const FoundRun> runs);

@@ -31,19 +31,19 @@ void compare_membership(const CanaryScores& scores, std::int64_t seed, Compariso
 
 }  // namespace
 
-void verify_audit(const RunDirectory& run, const Summary& summary, const ResolvedSettings& settings,
-                  Verification& verification) {
-  const auto of = [&](const char* key) { return settings.of(key, kMissing); };
-  Comparison compare_summary(verification, run.path() / kSummaryFile);
-  const bool due = summary.state == kFinished && of("audit.kind") != kMissing;
+void verify_audit(const AuditedRun& run, Verification& verification) {
+  const Summary& summary = run.summary;
+  const auto of = [&](const char* key) { return run.settings.of(key, kMissing); };
+  Comparison compare_summary(verification, run.file(kSummaryFile));
+  const bool due = run.finished() && of("audit.kind") != kMissing;
+  const bool there = run.directory.has(kAuditFile);
   compare_summary.text("audit", summary.audit ? "an object" : kMissing, due ? "an object" : kMissing);
-  Comparison compare(verification, run.path() / kAuditFile);
-  if (run.has(kAuditFile) != due && summary.state == kFinished) {
-    compare.text("the file", due ? kMissing : "there", due ? "there" : kMissing);
-  }
-  if (!due || !summary.audit || !summary.privacy || !run.has(kAuditFile)) return;
+  Comparison compare(verification, run.file(kAuditFile));
+  if (there != due && run.finished())
+    compare.text("the file", there ? "there" : kMissing, due ? "there" : kMissing);
+  if (!due || !summary.audit || !summary.privacy || !there) return;
   const CanaryScores scores =
-      parse_canary_scores(run.read_file(kAuditFile), (run.path() / kAuditFile).string());
+      parse_canary_scores(run.directory.read_file(kAuditFile), run.file(kAuditFile).string());
   compare.text("kind", scores.kind, of("audit.kind"));
   compare.text("canaries", std::to_string(scores.scores.size()), of("audit.canaries"));
   compare.text("guesses", std::to_string(scores.guesses), of("audit.guesses"));
@@ -57,10 +57,11 @@ void verify_audit(const RunDirectory& run, const Summary& summary, const Resolve
     verification.notes.push_back(contradiction_text(again, *summary.privacy));
 }
 
-void verify_attacks(const RunDirectory& run, const Summary& summary, Verification& verification) {
-  const std::optional<MembershipAttacks> attacks = read_attacks(run.path());
+void verify_attacks(const AuditedRun& run, Verification& verification) {
+  const Summary& summary = run.summary;
+  const std::optional<MembershipAttacks> attacks = read_attacks(run.directory.path());
   if (!attacks) return;
-  Comparison compare(verification, run.path() / kAttackFile);
+  Comparison compare(verification, run.file(kAttackFile));
   compare.integer("seed", static_cast<std::int64_t>(attacks->seed), summary.seed);
   const std::int64_t client =
       std::ranges::max_element(attacks->member_examples, {}, &ScoredExample::client)->client;

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "results/audit/comparison.hpp"
-#include "results/audit/expected_ledger.hpp"
 #include "results/audit/verify_parts.hpp"
 #include "results/text/number_format.hpp"
 
@@ -30,25 +30,23 @@ void compare_counts(const RoundRecord& round, std::int64_t models, Kinds& kinds)
 
 }  // namespace
 
-void verify_choices(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
-                    Verification& verification) {
-  if (std::ranges::all_of(rounds, [](const RoundRecord& round) { return round.choices.empty(); })) return;
-  const ExpectedLedger expected(run.read_file(kExperimentFile), (run.path() / kExperimentFile).string());
-  Kinds kinds(Comparison(verification, run.path() / kRoundsFile));
-  for (const RoundRecord& round : rounds) {
+void verify_choices(const AuditedRun& run, Verification& verification) {
+  const std::optional<std::int64_t> models = run.expected.models();
+  Kinds kinds(Comparison(verification, run.file(kRoundsFile)));
+  for (const RoundRecord& round : run.rounds()) {
     if (round.choices.empty()) continue;
     const std::string whose = fmt::format(" of round {}", round.round);
     kinds.result(std::ssize(round.choices) == round.clients, "choices", whose,
                  std::to_string(round.choices.size()), fmt::format("{}, as clients", round.clients));
-    const std::vector<std::int64_t> cohort = expected.cohort(round.round, summary.clients);
+    const std::vector<std::int64_t> cohort = run.expected.cohort(round.round, run.summary.clients);
     for (const auto& [client, model] : round.choices) {
       kinds.result(std::ranges::binary_search(cohort, client), "choices", whose,
                    fmt::format("of client {}", client), "of clients that took part");
-      if (const auto models = expected.models())
+      if (models)
         kinds.result(model < *models, "choices", whose, fmt::format("model {}", model),
                      fmt::format("below {}", *models));
     }
-    compare_counts(round, expected.models().value_or(0), kinds);
+    compare_counts(round, models.value_or(0), kinds);
   }
   kinds.conclude();
 }

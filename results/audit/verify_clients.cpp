@@ -77,12 +77,12 @@ void compare_possible(const Tested& tested, const Comparison& compare) {
 
 // The scores of single clients give their round's means, spread and worst, to the last bit: they are summed
 // in the order of the file.
-void verify_scores(const ClientScores& scores, const Summary& summary, const RoundRecord& round,
-                   const std::filesystem::path& folder, Verification& verification) {
-  Comparison compare_scores(verification, folder / kClientsFile);
-  compare_scores.result(scores.clients.back().client < summary.clients, "client",
+void verify_scores(const ClientScores& scores, const RoundRecord& round, const AuditedRun& run,
+                   Verification& verification) {
+  Comparison compare_scores(verification, run.file(kClientsFile));
+  compare_scores.result(scores.clients.back().client < run.summary.clients, "client",
                         fmt::format("{}", scores.clients.back().client),
-                        fmt::format("below {}, the number of clients", summary.clients));
+                        fmt::format("below {}, the number of clients", run.summary.clients));
   for (const ClientScore& score : scores.clients) {
     const auto examples = static_cast<double>(score.test_examples);
     if (std::round(score.accuracy * examples) / examples != score.accuracy)
@@ -100,20 +100,18 @@ void verify_scores(const ClientScores& scores, const Summary& summary, const Rou
     again.client_errors = client_errors(scores.clients);
   else
     again.per_client = client_metrics(scores.clients);
-  Comparison(verification, folder / kRoundsFile)
+  Comparison(verification, run.file(kRoundsFile))
       .fields(to_json(round), to_json(again), true, fmt::format("round {} ", round.round));
 }
 
 }  // namespace
 
-void verify_clients(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
-                    Verification& verification) {
-  const Tested tested = tested_among(rounds);
-  const bool finished = summary.state == kFinished;
-  Comparison compare(verification, run.path() / kSummaryFile);
-  if (finished) verify_summary(summary, tested, compare);
-  compare_possible(tested, Comparison(verification, run.path() / kRoundsFile));
-  const std::optional<ClientScores> scores = run.client_scores();
+void verify_clients(const AuditedRun& run, Verification& verification) {
+  const Tested tested = tested_among(run.rounds());
+  Comparison compare(verification, run.file(kSummaryFile));
+  if (run.finished()) verify_summary(run.summary, tested, compare);
+  compare_possible(tested, Comparison(verification, run.file(kRoundsFile)));
+  const std::optional<ClientScores> scores = run.directory.client_scores();
   if (!scores) {
     if (!tested.empty()) {
       verification.notes.push_back(
@@ -121,13 +119,12 @@ void verify_clients(const RunDirectory& run, const Summary& summary, std::span<c
     }
     return;
   }
-  Comparison compare_scores(verification, run.path() / kClientsFile);
-  if (finished) {
+  Comparison compare_scores(verification, run.file(kClientsFile));
+  if (run.finished())
     compare_scores.integer("round", scores->round, tested.empty() ? 0 : tested.back()->round);
-  }
   // A run that will go on may have them of a round that will be run again.
   for (const RoundRecord* round : tested) {
-    if (round->round == scores->round) verify_scores(*scores, summary, *round, run.path(), verification);
+    if (round->round == scores->round) verify_scores(*scores, *round, run, verification);
   }
 }
 

@@ -98,12 +98,11 @@ void compare_environment(const Json& environment, const Summary& summary, const 
 
 }  // namespace
 
-void verify_domains(const RunDirectory& run, const Summary& summary, const ResolvedSettings& settings,
-                    Verification& verification) {
-  compare_domains(settings, Comparison(verification, run.path() / kExperimentFile));
-  if (run.has(kEnvironmentFile))
-    compare_environment(read_environment(run.path()), summary, settings,
-                        Comparison(verification, run.path() / kEnvironmentFile));
+void verify_domains(const AuditedRun& run, Verification& verification) {
+  compare_domains(run.settings, Comparison(verification, run.file(kExperimentFile)));
+  if (run.directory.has(kEnvironmentFile))
+    compare_environment(read_environment(run.directory.path()), run.summary, run.settings,
+                        Comparison(verification, run.file(kEnvironmentFile)));
 }
 
 }  // namespace fedarena::results

@@ -15,6 +15,7 @@
 
 #include "fedarena/accounting/odometer.hpp"
 
+#include "results/audit/audited_run.hpp"
 #include "results/audit/compare_accesses.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_ledger.hpp"
@@ -241,48 +242,47 @@ void compare_everybody(const Ledger& ledger, const ExpectedLedger& expected,
 }
 
 // Who never trains, as card and summary have it, where somebody is to be held out.
-void compare_held_out(const RunDirectory& run, const Summary& summary,
-                      const std::optional<RecordedPartition>& card, const std::vector<std::int64_t>& expected,
+void compare_held_out(const AuditedRun& run, const std::vector<std::int64_t>& expected,
                       Verification& verification) {
-  if (card && card->held_out != expected) {
-    Comparison(verification, run.path() / kPartitionFile)
-        .result(false, "held_out", fmt::format("{}", card->held_out), fmt::format("{}", expected));
+  if (run.card && run.card->held_out != expected) {
+    Comparison(verification, run.file(kPartitionFile))
+        .result(false, "held_out", fmt::format("{}", run.card->held_out), fmt::format("{}", expected));
   }
-  if (summary.held_out_clients > 0 || !expected.empty()) {
-    Comparison(verification, run.path() / kSummaryFile)
-        .integer("held_out_clients", summary.held_out_clients, std::ssize(expected));
+  if (run.summary.held_out_clients > 0 || !expected.empty()) {
+    Comparison(verification, run.file(kSummaryFile))
+        .integer("held_out_clients", run.summary.held_out_clients, std::ssize(expected));
   }
 }
 
 }  // namespace
 
-Verification verify_ledger(const std::filesystem::path& path) {
+Verification verify_ledger(const std::filesystem::path& path) { return verify_ledger(AuditedRun(path)); }
+
+Verification verify_ledger(const AuditedRun& run) {
   Verification verification;
-  const RunDirectory run = RunDirectory::open(path);
-  if (!run.has(kLedgerFile)) return verification;
-  const Ledger ledger = read_ledger(path);
-  const ExpectedLedger expected(run.read_file(kExperimentFile), (path / kExperimentFile).string());
+  if (!run.ledger) return verification;
+  const Ledger& ledger = *run.ledger;
+  const ExpectedLedger& expected = run.expected;
   if (name(ledger.unit()) != expected.policy()) return verification;  // which verify_run() says
-  const std::vector<RoundRecord> rounds = run.rounds();
+  const std::vector<RoundRecord>& rounds = run.recorded;
   const auto clients = std::ssize(ledger.clients());
-  Comparison compare(verification, path / kLedgerFile);
+  Comparison compare(verification, run.file(kLedgerFile));
   if (expected.clients()) compare.integer("clients of the partition", clients, *expected.clients());
   compare.text("public_data", words(ledger.public_data()), words(expected.public_data()));
-  const Summary summary = run.summary();
+  const Summary& summary = run.summary;
   const bool charges_rest = !summary.stopped.empty() && ledger.unit() != Unit::kNothing;
   if (summary.state == kFinished) {
     compare.integer("ended_after", ledger.ended_after(), charges_rest ? summary.rounds_done : 0);
   }
-  const std::int64_t last = last_charged_round(ledger, summary, run.rounds_recorded(), expected.rounds());
+  const std::int64_t last = last_charged_round(ledger, summary, std::ssize(rounds), expected.rounds());
   const auto takes_part = rounds_of_clients(expected, clients, last);
   std::vector<std::int64_t> personal;
   for (const RoundRecord& round : rounds) {
     if (round.personal) personal.push_back(round.round);
   }
-  const std::optional<std::set<std::int64_t>> tested = last_tested(run);
+  const std::optional<std::set<std::int64_t>> tested = last_tested(run.directory);
   const std::vector<std::int64_t> held_out = expected.held_out(clients);
-  const std::optional<RecordedPartition> card = read_partition(run);
-  compare_held_out(run, summary, card, held_out, verification);
+  compare_held_out(run, held_out, verification);
   Kinds kinds(compare);
   // Another plugin's clients may send different numbers of vectors.
   const bool alike = expected.is_repeatable() && expected.may_have_centres() && expected.accesses(0);
@@ -327,12 +327,12 @@ Verification verify_ledger(const std::filesystem::path& path) {
     if (odometer) compare_generation(client, record, ledger.ended_after(), expected, *odometer, kinds);
     add_draws(record, own, draws);
   }
-  compare_everybody(ledger, expected, card, kinds);
+  compare_everybody(ledger, expected, run.card, kinds);
   const bool tells_accuracies =
       std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.per_client.has_value(); });
   if (tells_accuracies) compare_label_counts(ledger, expected, kinds);
   kinds.conclude();
-  Kinds of_rounds(Comparison(verification, path / kRoundsFile));
+  Kinds of_rounds(Comparison(verification, run.file(kRoundsFile)));
   compare_downlinks(rounds, expected.bytes_sent_down(summary.parameters), of_rounds);
   of_rounds.conclude();
   if (ledger.unit() == Unit::kLocal && expected.may_have_any_releases())
@@ -340,11 +340,11 @@ Verification verify_ledger(const std::filesystem::path& path) {
         "has a model that this program does not bring along, so that the tensors of a message are not "
         "counted");
   if (budgets && summary.state == kFinished) {
-    Comparison(verification, path / kSummaryFile)
+    Comparison(verification, run.file(kSummaryFile))
         .integer("spent_clients", summary.privacy->spent_clients, budgets->spent());
   }
   if (ledger.unit() == Unit::kRecord && expected.is_repeatable() && !expected.has_empty_places())
-    compare_draws(draws, rounds, Comparison(verification, path / kRoundsFile));
+    compare_draws(draws, rounds, Comparison(verification, run.file(kRoundsFile)));
   return verification;
 }
 

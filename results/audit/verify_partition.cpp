@@ -156,25 +156,22 @@ void compare_card(const RecordedPartition& card, const ResolvedSettings& setting
 
 }  // namespace
 
-void verify_partition(const RunDirectory& run, const Summary& summary, const ResolvedSettings& settings,
-                      const std::optional<RecordedPartition>& card, Verification& verification) {
-  std::optional<Ledger> ledger;
-  if (run.has(kLedgerFile)) ledger = read_ledger(run.path());
-  Comparison compare(verification, run.path() / kPartitionFile);
-  if (card) {
-    compare_identity(*card, summary, compare);
-    compare_counts(*card, compare);
-    if (ledger) compare_with_ledger(*card, *ledger, compare);
-    compare_card(*card, settings, compare);
+void verify_partition(const AuditedRun& run, Verification& verification) {
+  Comparison compare(verification, run.file(kPartitionFile));
+  if (run.card) {
+    compare_identity(*run.card, run.summary, compare);
+    compare_counts(*run.card, compare);
+    if (run.ledger) compare_with_ledger(*run.card, *run.ledger, compare);
+    compare_card(*run.card, run.settings, compare);
     return;
   }
-  if (!summary.partition_id.empty())
-    compare.result(false, "the card", kMissing, "that of " + summary.partition_id);
-  if (!ledger) return;
+  if (!run.summary.partition_id.empty())
+    compare.result(false, "the card", kMissing, "that of " + run.summary.partition_id);
+  if (!run.ledger) return;
   std::vector<std::int64_t> sizes;
-  for (const auto& [client, record] : ledger->clients()) sizes.push_back(record.examples);
-  Comparison compare_ledger(verification, run.path() / kLedgerFile);
-  compare_sizes(sizes, settings, compare_ledger);
+  for (const auto& [client, record] : run.ledger->clients()) sizes.push_back(record.examples);
+  Comparison compare_ledger(verification, run.file(kLedgerFile));
+  compare_sizes(sizes, run.settings, compare_ledger);
 }
 
 }  // namespace fedarena::results

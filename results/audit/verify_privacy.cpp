@@ -154,26 +154,25 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
 
 }  // namespace
 
-void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
-                    Verification& verification) {
-  if (!run.has(kLedgerFile) && summary.state != kFinished) {
+void verify_privacy(const AuditedRun& run, Verification& verification) {
+  if (!run.ledger) {
     verification.notes.emplace_back("has no ledger yet, so that no epsilon is checked");
     return;
   }
-  const Ledger ledger = read_ledger(run.path());
-  Comparison compare_ledger(verification, run.path() / kLedgerFile);
-  const ExpectedLedger expected(run.read_file(kExperimentFile), (run.path() / kExperimentFile).string());
-  verify_participation(ledger, summary, rounds, expected.has_secret_cohorts(), compare_ledger);
-  if (expected.is_repeatable() && has_lost_rounds(ledger))
+  const Ledger& ledger = *run.ledger;
+  const Summary& summary = run.summary;
+  Comparison compare_ledger(verification, run.file(kLedgerFile));
+  verify_participation(ledger, summary, run.rounds(), run.expected.has_secret_cohorts(), compare_ledger);
+  if (run.expected.is_repeatable() && has_lost_rounds(ledger))
     compare_ledger.result(false, "rounds that a crash lost", "some",
                           "none, because noise of random streams comes again");
   if (name(ledger.unit()) != summary.policy) return;  // which is a difference; nothing else can be compared
-  Comparison compare_rounds(verification, run.path() / kRoundsFile);
-  verify_rounds(ledger, summary, rounds, compare_rounds);
+  Comparison compare_rounds(verification, run.file(kRoundsFile));
+  verify_rounds(ledger, summary, run.rounds(), compare_rounds);
   if (!summary.privacy) {
     verification.notes.emplace_back("policy none, which claims no epsilon, and none is recorded");
-  } else if (summary.state == kFinished) {
-    Comparison compare_summary(verification, run.path() / kSummaryFile);
+  } else if (run.finished()) {
+    Comparison compare_summary(verification, run.file(kSummaryFile));
     verify_claim(ledger, summary, compare_summary);
   }
 }

@@ -138,17 +138,16 @@ void compare_lists(std::string_view toml, const Summary& summary, const Resolved
 
 }  // namespace
 
-void verify_settings(const RunDirectory& run, const Summary& summary, const ResolvedSettings& settings,
-                     Verification& verification) {
-  const std::string toml = run.read_file(kExperimentFile);
-  const Written written(toml, settings);
-  Comparison compare(verification, run.path() / kSummaryFile);
+void verify_settings(const AuditedRun& run, Verification& verification) {
+  const Summary& summary = run.summary;
+  const Written written(run.experiment, run.settings);
+  Comparison compare(verification, run.file(kSummaryFile));
   compare.text("dataset", summary.dataset, written.dataset(summary.dataset));
   compare.text("partition", summary.partition, written.partition());
   if (!summary.partition_id.empty())
     compare.text("partition_id", summary.partition_id, written.partition_id(summary.seed));
   compare.text("model", summary.model, written.model());
-  compare_lists(toml, summary, settings, compare);
+  compare_lists(run.experiment, summary, run.settings, compare);
 }
 
 }  // namespace fedarena::results

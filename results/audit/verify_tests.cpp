@@ -131,14 +131,12 @@ void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& 
 
 }  // namespace
 
-void verify_tests(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
-                  const ResolvedSettings& settings, const std::optional<RecordedPartition>& card,
-                  Verification& verification) {
-  Comparison compare(verification, run.path() / kSummaryFile);
-  if (summary.state == kFinished) compare_end(summary, rounds, settings, compare);
-  Comparison compare_rounds(verification, run.path() / kRoundsFile);
-  compare_tests(rounds, settings, compare_rounds);
-  compare_classes(rounds, classes_of(card, settings), compare_rounds);
+void verify_tests(const AuditedRun& run, Verification& verification) {
+  Comparison compare(verification, run.file(kSummaryFile));
+  if (run.finished()) compare_end(run.summary, run.rounds(), run.settings, compare);
+  Comparison compare_rounds(verification, run.file(kRoundsFile));
+  compare_tests(run.rounds(), run.settings, compare_rounds);
+  compare_classes(run.rounds(), classes_of(run.card, run.settings), compare_rounds);
 }
 
 }  // namespace fedarena::results

@@ -18,6 +18,7 @@
 
 #include "harness/app/options.hpp"
 #include "harness/app/temporary_folder.hpp"
+#include "results/audit/audited_run.hpp"
 #include "results/audit/verify.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
@@ -152,8 +153,9 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
     add(run.problem, run.path.string() + ": ");
   } else {
     try {
-      findings.add(results::verify_run(run.path), run.path);
-      findings.add(results::verify_ledger(run.path), run.path);
+      const results::AuditedRun audited(run.path);
+      findings.add(results::verify_run(audited), run.path);
+      findings.add(results::verify_ledger(audited), run.path);
       if (verify_data) findings.add(verify_data(run.path), run.path);
       readable = true;
     } catch (const Error& error) {

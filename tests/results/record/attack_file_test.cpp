@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 
-#include "results/audit/verify_parts.hpp"
 #include "results/record/seal.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
+#include "tests/results/recorded_run.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -89,18 +89,20 @@ TEST_F(AttackFile, IsNotPartOfTheSeal) {
 }
 
 TEST_F(AttackFile, VerifyComputesEveryNumberAgain) {
+  const RecordedRun run(scratch_ / "c", {.policy = "none", .label = "fedavg", .seed = 3});
+  const MembershipAttacks attacks = sample_attacks(run.open());
   const auto differences_after = [&](const auto& edit) {
-    MembershipAttacks edited = attacks_;
+    MembershipAttacks edited = attacks;
     edit(edited.attacks[0]);
-    write_attacks(run_, edited);
-    Verification verification;
-    verify_attacks(run_, run_.summary(), verification);
-    return verification.differences;
+    write_attacks(run.open(), edited);
+    return run.differences();
   };
   EXPECT_THAT(differences_after([](auto&) {}), IsEmpty());
-  EXPECT_EQ(differences_after([](auto& attack) { attack.separation.auc = 0.5; }).front().field, "loss auc");
+  EXPECT_THAT(differences_after([](auto& attack) { attack.separation.auc = 0.5; }),
+              ElementsAre(HasSubstr("attack.json: loss auc is 0.5;")));
   EXPECT_THAT(differences_after([](auto& attack) { attack.members[3] = 100; }), SizeIs(testing::Ge(4U)));
-  EXPECT_EQ(differences_after([](auto& attack) { attack.clients.pop_back(); }).front().field, "loss clients");
+  EXPECT_THAT(differences_after([](auto& attack) { attack.clients.pop_back(); }),
+              ElementsAre(HasSubstr("attack.json: loss clients is")));
 }
 
 }  // namespace
