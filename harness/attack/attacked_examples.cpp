@@ -82,36 +82,22 @@ std::set<std::int64_t> mislabelled(const FinishedRun& run) {
 
 }  // namespace
 
-SeenExamples dealt_examples(const FinishedRun& run) {
-  SeenExamples dealt{.part = &run.dataset().train};
+SeenExamples touched_examples(const FinishedRun& run) {
+  SeenExamples touched{.part = &run.dataset().train};
   const Partition& partition = run.dealt().partition;
-  const std::set<std::int64_t> canaries = mislabelled(run);
-  const std::vector<std::int64_t> held_out =
-      held_out_clients(run.experiment(), run.summary().seed, std::ssize(partition));
-  for (std::size_t client = 0; client < partition.size(); ++client) {
-    if (std::ranges::binary_search(held_out, static_cast<std::int64_t>(client))) continue;
-    for (const std::int64_t position : partition[client]) {
-      if (canaries.contains(position)) continue;
-      dealt.positions.push_back(position);
-      dealt.clients.push_back(static_cast<std::int64_t>(client));
-    }
+  for (std::int64_t client = 0; client < std::ssize(partition); ++client) {
+    if (!run.took_part(client)) continue;
+    const auto& positions = partition[static_cast<std::size_t>(client)];
+    touched.positions.insert(touched.positions.end(), positions.begin(), positions.end());
+    touched.clients.insert(touched.clients.end(), positions.size(), client);
   }
-  return dealt;
-}
-
-SeenExamples trained_examples(const FinishedRun& run) {
-  const SeenExamples dealt = dealt_examples(run);
-  SeenExamples trained{.part = dealt.part};
-  for (std::size_t i = 0; i < dealt.positions.size(); ++i) {
-    if (!run.took_part(dealt.clients[i])) continue;
-    trained.positions.push_back(dealt.positions[i]);
-    trained.clients.push_back(dealt.clients[i]);
-  }
-  return trained;
+  return touched;
 }
 
 AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t most, const Eligible& eligible) {
-  SeenExamples members = trained_examples(run), non_members = left_out_examples(run);
+  SeenExamples members = touched_examples(run), non_members = left_out_examples(run);
+  keep_eligible(
+      members, [canaries = mislabelled(run)](std::int64_t position) { return !canaries.contains(position); });
   const bool tests = non_members.size() < 2 * kLeastOfHalf;
   if (tests) non_members = test_examples(run);
   if (eligible) {

@@ -31,7 +31,8 @@ struct AttackedExamples {
 /// Whether an attack can score the training example at a position; empty: all of them.
 using Eligible = std::function<bool(std::int64_t position)>;
 
-/// Draws them for a run, by its seed. Members are the examples that it was trained on. Non-members are the
+/// Draws them for a run, by its seed. Members are the examples that it was trained on, without
+/// canaries of an audit that have wrong labels. Non-members are the
 /// training examples that no client holds, held-out clients included, where the partition left some out,
 /// which are like members in all else; otherwise the test examples. Of each half as many as there are, `most`
 /// at most (0: no limit). Non-members are seen through the skew of the members' clients, so that the skew
@@ -42,11 +43,8 @@ AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t mos
 /// Hands out examples as a run's clients see them.
 BatchSource source_of(const SeenExamples& examples, const FinishedRun& run, const ExampleReader& reader);
 
-/// Positions of all training examples that a client holds, with who does; without canaries of an audit that
-/// have wrong labels.
-SeenExamples dealt_examples(const FinishedRun& run);
-
-/// Those of clients that took part in a round: what the run was trained on.
-SeenExamples trained_examples(const FinishedRun& run);
+/// All training examples of clients that took part in a round, canaries of an audit included, which these saw
+/// with wrong labels or not at all.
+SeenExamples touched_examples(const FinishedRun& run);
 
 }  // namespace fedarena

@@ -44,16 +44,16 @@ Numbers negated(Numbers numbers) {
   return numbers;
 }
 
-// A run as one asked for references: which training examples it left out.
+// A run as one asked for references: which training examples it did not leave out.
 struct Reference {
   const FinishedRun* run;
-  std::vector<bool> trained_on;  // by position
+  std::vector<bool> touched;  // by position
 };
 
 Reference reference_of(const FinishedRun& run) {
   Reference reference{&run, std::vector<bool>(static_cast<std::size_t>(run.dataset().train.size()))};
-  for (const std::int64_t position : trained_examples(run).positions)
-    reference.trained_on[static_cast<std::size_t>(position)] = true;
+  for (const std::int64_t position : touched_examples(run).positions)
+    reference.touched[static_cast<std::size_t>(position)] = true;
   return reference;
 }
 
@@ -119,7 +119,7 @@ class Attacker {
           "Run the experiment with more seeds, and with [partition] train_fraction = 0.5, so that each seed "
           "leaves other examples out.");
     }
-    const SeenExamples members = trained_examples(run_);
+    const SeenExamples members = touched_examples(run_);
     if (std::ranges::none_of(members.positions,
                              [&](std::int64_t position) { return left_out_somewhere(position); })) {
       refuse(fmt::format("{} asks models that did not train on an example, and every seed trained on all of "
@@ -132,7 +132,7 @@ class Attacker {
 
   bool left_out_somewhere(std::int64_t position) const {
     return std::ranges::any_of(references_, [&](const Reference& reference) {
-      return !reference.trained_on[static_cast<std::size_t>(position)];
+      return !reference.touched[static_cast<std::size_t>(position)];
     });
   }
 
@@ -228,7 +228,7 @@ class Attacker {
     for (const Reference& reference : references_) {
       const Numbers under = losses(reference.run->params(), examples);
       for (std::size_t i = 0; i < result.size(); ++i) {
-        if (tests || !reference.trained_on[static_cast<std::size_t>(examples.positions[i])])
+        if (tests || !reference.touched[static_cast<std::size_t>(examples.positions[i])])
           result[i].push_back(under[i]);
       }
     }
