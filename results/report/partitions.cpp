@@ -35,7 +35,7 @@ Cards cards_of(std::span<const FoundRun> runs) {
   Cards cards;
   for (const FoundRun& run : runs) {
     if (!run.summary) continue;
-    const std::string id = partition_without_seed(*run.summary);
+    const std::string id = brief_partition_id(*run.summary);
     Card& card = cards[{run.summary->dataset, id.empty() ? run.summary->partition : id}];
     if (card.first == nullptr) card.first = &run;
     std::error_code failure;
@@ -117,7 +117,7 @@ std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) 
                    {"Examples a client",
                     sizes.empty() ? "" : fmt::format("{} (seed {})", sizes_text(sizes), summary.seed)},
                    {"Runs", std::to_string(card.runs)},
-                   {"Id", partition_without_seed(summary)},
+                   {"Id", brief_partition_id(summary)},
                    {"Index hash", index_hashes_text(card.hashes, ": ")}});
     if (!sizes.empty() && sizes.front() < sizes.back()) html += bars(sizes);
     const std::string map = map_of(card, problems);

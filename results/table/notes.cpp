@@ -208,8 +208,7 @@ std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
     for (const FoundRun* run : row.runs) {
       const Summary& summary = *run->summary;
       if (summary.partition_id.empty()) continue;
-      partitions[{summary.dataset, partition_without_seed(summary)}][summary.seed].insert(
-          summary.partition_hash);
+      partitions[{summary.dataset, brief_partition_id(summary)}][summary.seed].insert(summary.partition_hash);
     }
   }
   std::vector<std::string> notes;
@@ -290,10 +289,16 @@ std::string index_hashes_text(const IndexHashes& hashes, std::string_view betwee
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string partition_without_seed(const Summary& summary) {
+std::string brief_partition_id(const Summary& summary) {
+  const std::string& id = summary.partition_id;
   const std::string ending = fmt::format(",seed={})", summary.seed);
-  if (!summary.partition_id.ends_with(ending)) return summary.partition_id;
-  return summary.partition_id.substr(0, summary.partition_id.size() - ending.size()) + ",seed=...)";
+  if (!id.ends_with(ending)) return id;
+  std::string brief = id.substr(0, id.size() - ending.size()) + ",";
+  for (const std::string_view off : {"clients=0,", "train_fraction=1.0,", "noise=0.0,", "rotations=[],",
+                                     "class_order=[],", "equal_sizes=false,"}) {
+    if (const std::size_t at = brief.find(off); at != std::string::npos) brief.erase(at, off.size());
+  }
+  return brief + "seed=...)";
 }
 
 }  // namespace fedarena::results

@@ -52,8 +52,9 @@ using IndexHashes = std::map<std::int64_t, std::set<std::string>>;
 /// disagree.
 std::string index_hashes_text(const IndexHashes& hashes, std::string_view between);
 
-/// The partition's id with "..." for the run's seed, which it ends with; empty in older records.
-std::string partition_without_seed(const Summary& summary);
+/// The partition's id with "..." for the run's seed, which it ends with, and without what is off; empty in
+/// older records.
+std::string brief_partition_id(const Summary& summary);
 
 /// "6 trials", "1 trial"; "none" without tuning.
 std::string trials_text(const std::optional<Tuning>& tuning);
