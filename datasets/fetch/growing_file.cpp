@@ -49,7 +49,7 @@ std::string remedy_for(int code) {
 
 GrowingFile::GrowingFile(fs::path file) : path_(std::move(file)) {
   std::error_code failure;
-  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), failure);
+  if (path_.has_parent_path()) made_folder_ = fs::create_directories(path_.parent_path(), failure);
   if (failure) fail(path_, failure.value());
   // A link would lead the bytes elsewhere.
   descriptor_ =
@@ -89,6 +89,7 @@ void GrowingFile::place(const fs::path& final_path) {
 void GrowingFile::remove() {
   std::error_code ignored;  // one that is left does no harm
   fs::remove(path_, ignored);
+  if (made_folder_) fs::remove(path_.parent_path(), ignored);  // where nothing else is in it
 }
 
 }  // namespace fedarena

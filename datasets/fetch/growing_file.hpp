@@ -15,7 +15,7 @@ class GrowingFile {
   /// Opens the file, or makes it with the folders above it. Throws Error when that fails or when another
   /// process has it.
   explicit GrowingFile(std::filesystem::path file);
-  /// Takes an empty file away: nobody can go on from it.
+  /// Takes an empty file away, and the folder if it was made for it: nobody can go on from it.
   ~GrowingFile();
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
@@ -29,13 +29,14 @@ class GrowingFile {
   /// Brings the bytes to disk and gives the file its final name, over what was there. Throws Error; then what
   /// was there stays.
   void place(const std::filesystem::path& final_path);
-  /// Takes the file away.
+  /// Takes the file away, and the folder if it was made for it and holds nothing else.
   void remove();
 
  private:
   std::filesystem::path path_;
   Descriptor descriptor_;
   std::int64_t size_ = 0;
+  bool made_folder_ = false;
 };
 
 }  // namespace fedarena

@@ -185,7 +185,7 @@ TEST_F(DownloadTest, RefusesAnAnswerThatIsNoFile) {
   EXPECT_THAT(refusal(nothing.address()), HasSubstr("the server answers 204"));
   const WebServer choices([](const WebRequest&) { return WebAnswer{.status = 300, .body = "choose"}; });
   EXPECT_THAT(refusal(choices.address()), HasSubstr("the server answers 300"));
-  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_.parent_path())) << "the folder was made for the file";
 }
 
 TEST_F(DownloadTest, RefusesAFileThatIsTooLong) {
