@@ -67,7 +67,9 @@ FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& in
   summary_ = run.summary();
   if (summary_.state != results::kFinished) {
     refuse(path_, fmt::format("the run is {}, not finished", summary_.state),
-           "Finish it by `fedarena run ... --resume` first.");
+           summary_.state == results::kFailed
+               ? "`fedarena list` says why it failed; mend that, and run the experiment with --resume."
+               : "Finish it by `fedarena run ... --resume` first.");
   }
   std::vector<std::string> overrides;
   if (!device.empty()) overrides.push_back("experiment.device=" + device);

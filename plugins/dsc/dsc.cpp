@@ -75,6 +75,7 @@ class Dsc final : public Algorithm {
   explicit Dsc(Config config) : config_(std::move(config)) {}
 
   void start(Server& server) const override {
+    require_classes(server.model);
     if (server.population == 1) return;
     throw Error(
         Complaint{.found = "dsc condenses the examples of one client, but the experiment has clients = " +

@@ -135,6 +135,8 @@ class FedD3 final : public Algorithm {
   // The model is not needed: the kernel has none.
   Message broadcast(const Server& /*server*/) const override { return {}; }
 
+  void start(Server& server) const override { require_classes(server.model); }
+
   Message train(Client& client, const Message& /*downlink*/) const override {
     Batch set = initial_set(config_, client);
     if (set.size() > 0) induce(config_, client, set);

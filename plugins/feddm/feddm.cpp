@@ -175,6 +175,8 @@ class FedDm final : public Algorithm {
 
   explicit FedDm(Config config) : config_(std::move(config)) {}
 
+  void start(Server& server) const override { require_classes(server.model); }
+
   Message train(Client& client, const Message& downlink) const override {
     Batch set = initial_set(config_, client);
     if (set.size() > 0) match_distributions(config_, client, downlink[kModel], set);

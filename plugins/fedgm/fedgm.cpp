@@ -78,6 +78,7 @@ class FedGm final : public Algorithm {
   explicit FedGm(Config config) : config_(std::move(config)) {}
 
   void start(Server& server) const override {
+    require_classes(server.model);
     if (server.rounds > 2 || (in_halves() && server.rounds != 2)) {
       throw Error(Complaint{
           .found = "fedgm sends its sets once, but the experiment has rounds = " +

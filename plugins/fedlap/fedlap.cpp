@@ -86,6 +86,8 @@ class FedLap final : public Algorithm {
 
   explicit FedLap(Config config) : config_(std::move(config)) {}
 
+  void start(Server& server) const override { require_classes(server.model); }
+
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     WeightedSet own{first_set(client)};

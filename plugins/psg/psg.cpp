@@ -50,6 +50,8 @@ class Psg final : public Algorithm {
   // The model is not needed: clients draw their own.
   Message broadcast(const Server& /*server*/) const override { return {}; }
 
+  void start(Server& server) const override { require_classes(server.model); }
+
   Message train(Client& client, const Message& /*downlink*/) const override {
     const Batch set = private_set(config_, client);
     return encode_set(config_, client, set);

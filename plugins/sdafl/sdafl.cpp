@@ -125,6 +125,8 @@ class SdaFl final : public Algorithm {
     return message;
   }
 
+  void start(Server& server) const override { require_classes(server.model); }
+
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     Message message =

@@ -130,8 +130,10 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
   throw Bug("a moment without a reason");
 }
 
-std::string why_no_value(const Quantity& quantity) {
+std::string why_no_value(const Quantity& quantity, const RoundRecord& round) {
   const std::string missing = fmt::format("no {} in the rounds", name_of(quantity));
+  if (round.classes && quantity.label >= std::ssize(round.classes->accuracy))
+    return fmt::format("{}, whose classes are 0 to {}", missing, round.classes->accuracy.size() - 1);
   const std::string setting = recorded_with(quantity);
   return setting.empty() ? missing : fmt::format("{}, which record it with {}", missing, setting);
 }
@@ -191,7 +193,7 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
   const std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();
-  if (!value) return {.missing = why_no_value(metric.quantity)};
+  if (!value) return {.missing = why_no_value(metric.quantity, *round)};
   return {.value = value, .round = round->round};
 }
 

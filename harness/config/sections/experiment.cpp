@@ -56,8 +56,9 @@ std::int64_t Experiment::cohort_size(std::int64_t clients) const {
     return std::clamp<std::int64_t>(std::llround(cohort.fraction * static_cast<double>(clients)), 1, clients);
   }
   if (cohort.size > clients) {
-    throw Error(Complaint{.found = fmt::format("a cohort of {} clients", cohort.size),
-                          .allowed = fmt::format("an integer from 0 to {}", clients)});
+    throw Error(Complaint{.found = fmt::format("[cohort] size is {}", cohort.size),
+                          .allowed = fmt::format("an integer from 0 to {}, the clients that train", clients),
+                          .remedy = "Take fewer, deal the examples to more clients, or hold out less"});
   }
   return cohort.size == 0 ? clients : cohort.size;
 }

@@ -74,10 +74,14 @@ void check_cohort(const Experiment& experiment, const Document& document) {
   }
   const auto* count = find_setting<std::int64_t>(experiment.partition.settings, "clients");
   // A partition of 0 clients has as many as the data says.
-  if (count != nullptr && *count > 0 && cohort.size > *count) {
-    complain({.place = table->find("size")->written.place,
-              .found = fmt::format("size is {}", cohort.size),
-              .allowed = fmt::format("an integer from 0 to {}, the clients of [partition]", *count)});
+  if (count == nullptr || *count <= 0) return;
+  const std::int64_t held_out = experiment.held_out_clients(*count);
+  if (cohort.size > *count - held_out) {
+    complain(
+        {.place = table->find("size")->written.place,
+         .found = fmt::format("size is {}", cohort.size),
+         .allowed = fmt::format("an integer from 0 to {}, the clients of [partition]{}", *count - held_out,
+                                held_out == 0 ? "" : fmt::format(" but the {} held out", held_out))});
   }
 }
 
@@ -201,8 +205,8 @@ void check_requirements(const Experiment& experiment, const AlgorithmEntry& entr
 
 void apply_rules(Experiment& experiment, const Document& document) {
   check_proxy(experiment, document);
-  check_cohort(experiment, document);
   check_evaluation(experiment, document);
+  check_cohort(experiment, document);
   check_stopping(experiment, document);
   check_audit(experiment, document);
 }

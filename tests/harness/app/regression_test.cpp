@@ -182,6 +182,18 @@ TEST_F(Regression, RefusesATargetOfAccuracy) {
   }
 }
 
+TEST_F(Regression, RefusesMethodsWhoseImagesAreOfClasses) {
+  for (const std::string name : {"dsc", "feddm", "fedgm", "fedd3", "fedlap", "psg", "sda-fl"}) {
+    SmallExperiment experiment = price_regression();
+    experiment.algorithms = {name};
+    experiment.rounds = 1;
+    experiment.training = "rate = 0.1";
+    if (name == "psg") experiment.more = "[privacy]\npolicy = \"record\"\n";
+    experiment.write_to(scratch);
+    EXPECT_THAT(refused("run small.toml --dry-run"), HasSubstr("synthetic images are of classes")) << name;
+  }
+}
+
 TEST_F(Regression, IsRunAgainFromTheSettingsThatACellRecorded) {
   run_small(scratch, price_regression(), "--out out --set data.standardise=all");
   EXPECT_THAT(content_of(scratch / "out/fedavg-seed-2/experiment.toml"), HasSubstr("standardise = \"all\""));

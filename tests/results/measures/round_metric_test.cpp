@@ -60,7 +60,7 @@ TEST(RoundMetric, OfAClassIsOfThatClassAlone) {
   EXPECT_EQ(read("class:0@round=8", rounds).value, 0.5);
   EXPECT_EQ(read("worst-class", rounds).value, 0.25) << "classes without test examples are none of them";
   EXPECT_EQ(read("class:1", rounds).missing, "no class:1 in the rounds") << "it has no test examples";
-  EXPECT_EQ(read("class:4", rounds).missing, "no class:4 in the rounds");
+  EXPECT_EQ(read("class:4", rounds).missing, "no class:4 in the rounds, whose classes are 0 to 3");
 }
 
 TEST(RoundMetric, OfTheBestMeanOverClientsIsItsLargestSoFar) {

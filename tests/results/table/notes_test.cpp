@@ -218,7 +218,8 @@ TEST(TuningNotes, GiveALossAsItIs) {
               ElementsAre(EndsWith("the best by validation loss: fedavg 12.3 s and 48.0 k examples, "
                                    "training.rate = 0.1 (0.4322)")));
   tuning.score = std::nan("");
-  EXPECT_THAT(notes_of({run_of("fedavg", tuning)}), ElementsAre(EndsWith("(nan)")));
+  EXPECT_THAT(notes_of({run_of("fedavg", tuning)}),
+              ElementsAre(EndsWith("(every trial diverged; this is the first one)")));
 }
 
 TEST(TuningNotes, SayWhoHadMoreTrialsThanOthersOrNone) {
