@@ -38,6 +38,7 @@ void show(const AlgorithmInfo& info) {
   const std::string& policy = info.description.requires_policy;
   print("policy       {}\n", policy.empty() ? "any" : fmt::format("\"{}\", required", policy));
   if (info.description.requires_proxy) print("proxy data   [proxy], required\n");
+  if (info.description.requires_classes) print("data         with classes\n");
   if (info.description.one_round) print("rounds       one\n");
   print("plugin       {} ({})\n\n", info.plugin, info.library);
   print("Hyper-parameters: name, type, default, what is allowed, what it means.\n");

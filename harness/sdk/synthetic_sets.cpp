@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "fedarena/base/error.hpp"
-
 namespace fedarena {
 namespace {
 
@@ -51,16 +49,7 @@ Schema<SyntheticSets> SyntheticSets::schema() {
   };
 }
 
-void require_classes(const Model& model) {
-  if (model.architecture().loss != Loss::kSquaredError) return;
-  throw Error(Complaint{
-      .found = "synthetic images are of classes, and the loss of this model is the squared error",
-      .allowed = "a model whose loss is the cross-entropy of classes",
-      .remedy = "\"linear\" has the squared error on any data, and every model has it on a regression"});
-}
-
 torch::Tensor balanced_labels(const SyntheticSets& config, Client& client) {
-  require_classes(client.model);
   const torch::Tensor classes = config.classes == "held"
                                     ? client.oracle.held_classes()
                                     : torch::arange(client.model.num_classes(), torch::kInt64);

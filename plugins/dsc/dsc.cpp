@@ -75,7 +75,6 @@ class Dsc final : public Algorithm {
   explicit Dsc(Config config) : config_(std::move(config)) {}
 
   void start(Server& server) const override {
-    require_classes(server.model);
     if (server.population == 1) return;
     throw Error(
         Complaint{.found = "dsc condenses the examples of one client, but the experiment has clients = " +
@@ -111,5 +110,6 @@ FEDARENA_PLUGIN("dsc", "1.0.0") {
        .citation = "Zhao and Bilen, ICML 2021, arXiv:2102.08259; Zhao et al., ICLR 2021, arXiv:2006.05929",
        .downlink = "nothing",
        .uplink = "synthetic images, labels, number of examples",
-       .one_round = true});
+       .one_round = true,
+       .requires_classes = true});
 }

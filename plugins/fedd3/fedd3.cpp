@@ -135,8 +135,6 @@ class FedD3 final : public Algorithm {
   // The model is not needed: the kernel has none.
   Message broadcast(const Server& /*server*/) const override { return {}; }
 
-  void start(Server& server) const override { require_classes(server.model); }
-
   Message train(Client& client, const Message& /*downlink*/) const override {
     Batch set = initial_set(config_, client);
     if (set.size() > 0) induce(config_, client, set);
@@ -162,5 +160,6 @@ FEDARENA_PLUGIN("fedd3", "1.0.0") {
        .citation = "Song et al., 2022, arXiv:2208.11311",
        .downlink = "nothing",
        .uplink = "synthetic images, labels, number of examples",
-       .one_round = true});
+       .one_round = true,
+       .requires_classes = true});
 }

@@ -175,8 +175,6 @@ class FedDm final : public Algorithm {
 
   explicit FedDm(Config config) : config_(std::move(config)) {}
 
-  void start(Server& server) const override { require_classes(server.model); }
-
   Message train(Client& client, const Message& downlink) const override {
     Batch set = initial_set(config_, client);
     if (set.size() > 0) match_distributions(config_, client, downlink[kModel], set);
@@ -209,5 +207,6 @@ FEDARENA_PLUGIN("feddm", "1.0.0") {
                            "descends on them.",
                 .citation = "Xiong et al., CVPR 2023, arXiv:2207.09653",
                 .downlink = "model",
-                .uplink = "synthetic images, labels, number of examples"});
+                .uplink = "synthetic images, labels, number of examples",
+                .requires_classes = true});
 }

@@ -78,7 +78,6 @@ class FedGm final : public Algorithm {
   explicit FedGm(Config config) : config_(std::move(config)) {}
 
   void start(Server& server) const override {
-    require_classes(server.model);
     if (server.rounds > 2 || (in_halves() && server.rounds != 2)) {
       throw Error(Complaint{
           .found = "fedgm sends its sets once, but the experiment has rounds = " +
@@ -147,5 +146,6 @@ FEDARENA_PLUGIN("fedgm", "1.0.0") {
                   "the server trains on them.",
        .citation = "Chen, Zhou, Jiang, Electronics 13(10), 2024, doi 10.3390/electronics13101815",
        .downlink = "nothing, or the model in the second of two rounds",
-       .uplink = "synthetic images, labels, number of examples"});
+       .uplink = "synthetic images, labels, number of examples",
+       .requires_classes = true});
 }

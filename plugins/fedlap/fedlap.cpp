@@ -86,8 +86,6 @@ class FedLap final : public Algorithm {
 
   explicit FedLap(Config config) : config_(std::move(config)) {}
 
-  void start(Server& server) const override { require_classes(server.model); }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     WeightedSet own{first_set(client)};
@@ -139,7 +137,8 @@ FEDARENA_PLUGIN("fedlap", "1.0.0") {
           "Clients send synthetic images whose loss approximates their own; the server descends on them.",
       .citation = "Wang et al., PoPETs 2024(3), arXiv:2302.01068",
       .downlink = "model",
-      .uplink = "synthetic images, labels, number of examples, radius"};
+      .uplink = "synthetic images, labels, number of examples, radius",
+      .requires_classes = true};
   registry.add<fedlap::FedLap<fedlap::Config>>("fedlap", description);
   description.summary = "FedLAP with privatised gradients and a constant radius.";
   description.uplink = "synthetic images, labels, number of examples";

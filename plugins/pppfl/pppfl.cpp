@@ -182,6 +182,6 @@ FEDARENA_PLUGIN("pppfl", "1.0.0") {
       {.summary = "A start for all is meta-learned on private synthetic data, and each client adapts it.",
        .citation = "Tran, Pham, Wong, IEEE TETC 2024, arXiv:2302.12020",
        .downlink = "model",
-       .uplink =
-           "gradient on synthetic examples at the client's own model; its budget where weights need it"});
+       .uplink = "gradient on synthetic examples at the client's own model; its budget where weights need it",
+       .requires_classes = true});
 }

@@ -50,8 +50,6 @@ class Psg final : public Algorithm {
   // The model is not needed: clients draw their own.
   Message broadcast(const Server& /*server*/) const override { return {}; }
 
-  void start(Server& server) const override { require_classes(server.model); }
-
   Message train(Client& client, const Message& /*downlink*/) const override {
     const Batch set = private_set(config_, client);
     return encode_set(config_, client, set);
@@ -79,5 +77,6 @@ FEDARENA_PLUGIN("psg", "1.0.0") {
               .downlink = "nothing",
               .uplink = "synthetic images, labels, number of examples",
               .requires_policy = "record",
-              .one_round = true});
+              .one_round = true,
+              .requires_classes = true});
 }

@@ -125,8 +125,6 @@ class SdaFl final : public Algorithm {
     return message;
   }
 
-  void start(Server& server) const override { require_classes(server.model); }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     Message message =
@@ -208,5 +206,6 @@ FEDARENA_PLUGIN("sdafl", "1.0.0") {
       {.summary = "FedAvg on examples and a pool of the clients' synthetic images, labelled by their models.",
        .citation = "Li, Shao, Mao, Wang, Zhang, FL-IJCAI 2022, arXiv:2206.05507",
        .downlink = "model, synthetic images, pseudo labels",
-       .uplink = "synthetic images once; model update, number of examples, number of the client"});
+       .uplink = "synthetic images once; model update, number of examples, number of the client",
+       .requires_classes = true});
 }

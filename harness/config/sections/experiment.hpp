@@ -21,6 +21,8 @@ struct CatalogEntry {
   bool requires_proxy = false;
   /// Of an algorithm: whether experiments of more than one round may not list it.
   bool one_round = false;
+  /// Of an algorithm: whether experiments on a regression may not list it.
+  bool requires_classes = false;
   /// Rules that span settings, where there are any: takes all of them, checked one by one, and throws an
   /// Error without a place. The place of the section is added.
   std::function<void(const Settings&)> check = {};

@@ -66,6 +66,7 @@ std::string section_help(const SectionSpec& spec) {
       text += fmt::format("    Requires the privacy policy \"{}\".\n", entry.requires_policy);
     }
     if (entry.requires_proxy) text += "    Requires public data without labels, [proxy].\n";
+    if (entry.requires_classes) text += "    Requires data with classes.\n";
     if (entry.one_round) text += "    Requires experiments of one round.\n";
     text += aligned(entry.fields, 4);
   }

@@ -33,7 +33,8 @@ Catalog make_catalog(const PluginHost& host) {
                                   .fields = algorithm.fields,
                                   .requires_policy = algorithm.description.requires_policy,
                                   .requires_proxy = algorithm.description.requires_proxy,
-                                  .one_round = algorithm.description.one_round});
+                                  .one_round = algorithm.description.one_round,
+                                  .requires_classes = algorithm.description.requires_classes});
   }
   for (const PolicyInfo& policy : policies()) {
     catalog.policies.push_back({.name = policy.name,
@@ -42,6 +43,7 @@ Catalog make_catalog(const PluginHost& host) {
                                 .requires_policy = {},
                                 .requires_proxy = false,
                                 .one_round = false,
+                                .requires_classes = false,
                                 .check = [make = policy.make](const Settings& settings) { make(settings); }});
   }
   return catalog;

@@ -95,6 +95,15 @@ void check_numbers(const AlgorithmEntry& entry, const std::string& dtype) {
   }
 }
 
+void check_classes(const AlgorithmEntry& entry, const Experiment& experiment, const PluginHost& host,
+                   const Dataset& dataset) {
+  if (dataset.classes > 0 || !host.info(entry.name).description.requires_classes) return;
+  throw Error(
+      Complaint{.found = fmt::format("{} works on classes, and the data set {} is a regression",
+                                     fedarena::quoted(entry.name), fedarena::quoted(experiment.data.name)),
+                .remedy = "leave it out, or choose data with classes"});
+}
+
 void check_labels(const AlgorithmEntry& entry, const Experiment& experiment, std::int64_t seed,
                   const Dataset& dataset, const Partition& partition) {
   const PrivacyPolicy policy = policy_of(entry);
@@ -147,6 +156,7 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const auto dealt = inputs_.dealt(experiment, cell.seed);
   const auto clients = std::ssize(dealt->partition);
   say_(untested_clients(*dealt));
+  check_classes(*cell.algorithm, experiment, host_, dataset);
   check_policy(*cell.algorithm, experiment, model, clients, say_);
   check_proxy(*cell.algorithm, experiment, inputs_);
   check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);

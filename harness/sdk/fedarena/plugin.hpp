@@ -18,7 +18,7 @@ class Registry;
 
 /// Number of the binary interface between program and plugins; grows with every incompatible change of an SDK
 /// header.
-inline constexpr std::uint32_t kPluginAbi = 14;
+inline constexpr std::uint32_t kPluginAbi = 15;
 
 /// What a table, a paper and `fedarena plugins NAME` say of an algorithm.
 struct FEDARENA_API Description {
@@ -32,6 +32,8 @@ struct FEDARENA_API Description {
   bool requires_proxy = false;
   /// Whether it is done after one round: experiments of more may not run it.
   bool one_round = false;
+  /// Whether it works on classes: experiments on a regression may not run it.
+  bool requires_classes = false;
 };
 
 /// An algorithm that a plugin offers.

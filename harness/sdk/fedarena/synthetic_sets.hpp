@@ -23,10 +23,6 @@ struct FEDARENA_API SyntheticSets {
 inline constexpr Key<torch::Tensor> kImages{"images"};  ///< [n, input shape...]
 inline constexpr Key<torch::Tensor> kLabels{"labels"};  ///< int64 [n]
 
-/// Error where the loss of the model is not that of classes: a regression has no images of a class. For
-/// start(), so that nobody works for nothing; the functions below call it, too.
-FEDARENA_API void require_classes(const Model& model);
-
 /// The labels of a client's set: `images_per_class` of each of its classes, ascending; int64 [n], on the
 /// model's device. Asks the oracle for the held classes unless `classes` is "all".
 FEDARENA_API torch::Tensor balanced_labels(const SyntheticSets& config, Client& client);
