@@ -8,6 +8,7 @@
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/base/error.hpp"
 
+#include "accounting/access_json.hpp"
 #include "accounting/checks.hpp"
 #include "accounting/safe_root.hpp"
 
@@ -18,8 +19,6 @@ constexpr double kMostNoise = 1 << 20;
 constexpr double kLeastNoise = 1.0 / (1 << 20);
 constexpr double kLeastRate = 1e-12;
 constexpr double kLeastDelta = 1e-300;
-// So many accesses a ledger may hold, and more than any training makes.
-constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 constexpr double kWidth = 1e-13;  // of the logarithm of the solution
 
 void check(const Knowns& knowns) {
@@ -104,10 +103,10 @@ class Search {
     constexpr std::int64_t kStride = 8;
     std::int64_t safe = 1, unsafe = kStride;
     while (at(unsafe) <= target_) {
-      if (unsafe >= kMostSteps)
-        throw Error::of("even {} steps, the most that are counted, have an epsilon of at most {}", kMostSteps,
-                        target_);
-      safe = std::exchange(unsafe, std::min(kStride * unsafe, kMostSteps));
+      if (unsafe >= kMostAccesses)
+        throw Error::of("even {} steps, the most that are counted, have an epsilon of at most {}",
+                        kMostAccesses, target_);
+      safe = std::exchange(unsafe, std::min(kStride * unsafe, kMostAccesses));
     }
     while (unsafe - safe > 1) {
       const std::int64_t middle = safe + (unsafe - safe) / 2;

@@ -31,12 +31,12 @@ struct AttackedExamples {
 /// Whether an attack can score the training example at a position; empty: all of them.
 using Eligible = std::function<bool(std::int64_t position)>;
 
-/// Draws them for a run, by its seed. Members are the examples that it was trained on, without
-/// canaries of an audit that have wrong labels. Non-members are the
-/// training examples that no client holds, held-out clients included, where the partition left some out,
-/// which are like members in all else; otherwise the test examples. Of each half as many as there are, `most`
-/// at most (0: no limit). Non-members are seen through the skew of the members' clients, so that the skew
-/// tells nobody apart. Error where a half would have fewer than 10 examples.
+/// Draws them for a run, by its seed. Members are the examples that it was trained on, without canaries of an
+/// audit that have wrong labels. Non-members are the training examples that no client holds, not even a
+/// held-out one, where the partition left some out, which are like members in all else; otherwise the test
+/// examples. Of each half as many as there are, `most` at most (0: no limit). Non-members are seen through
+/// the skew of the members' clients, so that the skew tells nobody apart. Error where a half would have fewer
+/// than 10 examples.
 AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t most,
                                         const Eligible& eligible = {});
 

@@ -1,4 +1,5 @@
 // What a run says of its clients, against its rounds and the scores of each client.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -68,7 +69,7 @@ void compare_possible(const Tested& tested, const Comparison& compare) {
                  exact_number(metrics.accuracy_worst),
                  fmt::format("at most the mean {}", exact_number(metrics.accuracy_mean)));
     // What numbers from 0 to 1 of that mean deviate by at most (Bhatia and Davis 2000).
-    const double widest = std::sqrt(metrics.accuracy_mean * (1 - metrics.accuracy_mean));
+    const double widest = std::sqrt(std::max(0.0, metrics.accuracy_mean * (1 - metrics.accuracy_mean)));
     kinds.result(metrics.accuracy_std <= widest + kRounding, "client_accuracy_std", whose,
                  exact_number(metrics.accuracy_std), fmt::format("at most {}", exact_number(widest)));
   }
