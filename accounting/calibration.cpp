@@ -15,7 +15,7 @@
 namespace fedarena {
 namespace {
 
-constexpr double kMostNoise = 1 << 20;
+constexpr double kMostNoise = 1 << 30;
 constexpr double kLeastNoise = 1.0 / (1 << 20);
 constexpr double kLeastRate = 1e-12;
 constexpr double kLeastDelta = 1e-300;
@@ -142,8 +142,8 @@ class Search {
   [[noreturn]] void refuse_unreachable(const Unknown& unknown, double extreme) {
     const double least = epsilon_at(unknown, extreme);
     throw Error(Complaint{
-        .found = fmt::format("no {} reaches epsilon {}: at {} it is still {}", unknown.name, target_, extreme,
-                             least),
+        .found = fmt::format("no {} {} to {} reaches epsilon {}: there it is still {}", unknown.name,
+                             extreme < 1 ? "down" : "up", extreme, target_, least),
         .remedy = "Allow a larger epsilon or delta, or take an accountant or orders that are tighter there"});
   }
 

@@ -42,11 +42,14 @@ std::vector<Access> noised(std::vector<Access> round) {
 
 // Whether rounds without a plan were asked for different things under noise.
 bool differ(const std::vector<Ledger::Segment>& segments) {
-  const Ledger::Segment* before = nullptr;
+  std::optional<std::vector<Access>> before;
   for (const Ledger::Segment& segment : segments) {
     if (segment.unmade) continue;
-    if (before != nullptr && noised(before->accesses) != noised(segment.accesses)) return true;
-    before = &segment;
+    std::optional<std::vector<Access>> accesses = segment.accesses_of_attempt();
+    if (!accesses) return true;
+    accesses = noised(std::move(*accesses));
+    if (before && *before != *accesses) return true;
+    before = std::move(accesses);
   }
   return false;
 }
@@ -54,7 +57,10 @@ bool differ(const std::vector<Ledger::Segment>& segments) {
 // Gives the last round, which was made again, a segment of its own. Each attempt is charged in full.
 void add_attempt(std::vector<Ledger::Segment>& segments, const RoundAccesses& again) {
   Ledger::Segment& last = segments.back();
-  Ledger::Segment round{last.last_round, last.last_round, 1, last.accesses, last.unmade};
+  Ledger::Segment round = last;
+  round.first_round = last.last_round;
+  round.participations = 1;
+  ++round.attempts;
   round.accesses.insert(round.accesses.end(), again.list().begin(), again.list().end());
   if (again.unmade()) {
     if (!round.unmade) round.unmade.emplace();
@@ -145,6 +151,15 @@ Ledger::ClientRecord& Ledger::Clients::edit(std::int64_t client) {
   return own(found.block_)[found.at_].second;
 }
 
+std::optional<std::vector<Access>> Ledger::Segment::accesses_of_attempt() const {
+  const std::int64_t each = std::ssize(accesses) / attempts;
+  if (each * attempts != std::ssize(accesses)) return std::nullopt;
+  for (std::size_t i = static_cast<std::size_t>(each); i < accesses.size(); ++i) {
+    if (accesses[i] != accesses[i - static_cast<std::size_t>(each)]) return std::nullopt;
+  }
+  return std::vector(accesses.begin(), accesses.begin() + each);
+}
+
 void RoundAccesses::add(const Event& event) {
   if (accesses_.empty() || !(accesses_.back().event == event)) accesses_.push_back({event, 0});
   ++accesses_.back().count;
@@ -178,7 +193,7 @@ void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const Ro
   if (!segments.empty()) FEDARENA_CHECK(round, >, segments.back().last_round);
   // What was made, what was not and what was lost never share a segment.
   const bool joins = !segments.empty() && segments.back().participations > 0 &&
-                     segments.back().accesses == accesses.list() &&
+                     segments.back().attempts == 1 && segments.back().accesses == accesses.list() &&
                      segments.back().unmade == accesses.unmade() &&
                      (ended_after_ == 0 || segments.back().last_round > ended_after_);
   if (!joins) segments.push_back({round, round, 0, accesses.list(), accesses.unmade()});
@@ -198,7 +213,9 @@ void Ledger::add_lost(const Ledger& written, std::int64_t round) {
     // In a segment of its own, because the next attempt changes it. It holds the attempts before, too.
     std::vector<Segment>& edited = edit();
     if (!edited.empty() && edited.back().last_round == round) edited.pop_back();
-    edited.push_back({round, round, 0, after.back().accesses, after.back().unmade});
+    edited.push_back(after.back());
+    edited.back().first_round = round;
+    edited.back().participations = 0;
     return true;
   };
   const auto itself = [](std::vector<Segment>& segments) {

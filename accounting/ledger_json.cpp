@@ -32,6 +32,7 @@ json to_json(const std::vector<Ledger::Segment>& segments) {
                 {"participations", segment.participations},
                 {"accesses", list_of(segment.accesses)}};
     if (segment.unmade) object["unmade"] = list_of(*segment.unmade);
+    if (segment.attempts > 1) object["attempts"] = segment.attempts;
     list.push_back(std::move(object));
   }
   return list;
@@ -55,6 +56,8 @@ Ledger::Segment segment_from(const json& object) {
   segment.accesses = accesses_from(fields.list("accesses"));
   // Absent where there was no plan.
   if (fields.has("unmade")) segment.unmade = accesses_from(fields.list("unmade"));
+  // Absent where no crash lost one.
+  if (fields.has("attempts")) segment.attempts = fields.integer("attempts", 2, kMostRounds);
   fields.finish();
   return segment;
 }

@@ -40,9 +40,10 @@ struct Dataset {
   /// Per channel, of the training inputs scaled to [0, 1], for (input / 255 - mean) / deviation; both empty:
   /// inputs are used as they are.
   std::vector<double> mean, deviation;
-  /// What of the scaling was computed from the training examples, as "means and deviations of the features":
-  /// what every epsilon takes as public. Empty where it is the same for any examples.
-  std::string fitted = {};
+  /// What every epsilon takes as public because models or inputs are made of it and it was read off the
+  /// examples, such as "the classes" and "means and deviations of the features". Empty where it is the same
+  /// for any examples.
+  std::vector<std::string> read_off = {};
   /// Mean and deviation of every column that was scaled by them before it became an input or a target: what
   /// the values no longer tell of it.
   std::vector<double> column_scales = {};

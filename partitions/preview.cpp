@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -75,8 +76,10 @@ std::string heat_of(const std::vector<std::int64_t>& counts, std::int64_t larges
 
 std::string legend(std::int64_t largest) {
   std::string text = fmt::format("heat, a class after the other: {} no example", kShades[0]);
+  std::int64_t below = 0;
   for (std::size_t level = 1; level < kShades.size(); ++level) {
-    text += fmt::format(", {} to {}", kShades.at(level), largest * static_cast<std::int64_t>(level) / 4);
+    const std::int64_t most = largest * static_cast<std::int64_t>(level) / 4;
+    if (most > std::exchange(below, most)) text += fmt::format(", {} to {}", kShades.at(level), most);
   }
   return text + "\n";
 }

@@ -78,6 +78,8 @@ struct CsvConfig {
 
   CsvRoles roles() const;
   CsvUnits unit_list() const;
+  // What Dataset::read_off says of such a table.
+  std::vector<std::string> read_off() const;
   void validate() const;
 };
 
@@ -119,6 +121,16 @@ CsvUnits CsvConfig::unit_list() const {
       throw Error(Complaint{.found = fmt::format("units names the column {} twice", fedarena::quoted(name))});
     list.emplace_back(name, *unit);
   }
+  return list;
+}
+
+std::vector<std::string> CsvConfig::read_off() const {
+  std::vector<std::string> list;
+  if (features.empty()) list.emplace_back("which columns hold numbers");
+  if (!categorical.empty()) list.emplace_back("the categories");
+  if (task != "regression") list.emplace_back("the classes");
+  if (standardise == "features") list.emplace_back("means and deviations of the features");
+  if (standardise == "all") list.emplace_back("means and deviations of the features and the target");
   return list;
 }
 
@@ -250,9 +262,7 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
     dataset.note =
         fmt::format("{}an error of 1 is {:.6g} of \"{}\"", in_unit ? "" : "the target is standardised; ",
                     scales.target.deviation(), config.target);
-  if (config.standardise != "none")
-    dataset.fitted = config.standardise == "all" ? "means and deviations of the features and the target"
-                                                 : "means and deviations of the features";
+  dataset.read_off = config.read_off();
   dataset.column_scales = fitted_numbers(scales);
   dataset.taken = in_words(table, parts, scales);
   // Those who have training examples come first.

@@ -222,8 +222,9 @@ void CsvTable::finish_target() {
   if (regression())
     return numeric_target_.require_numbers("Mend it, leave the row out, or set task = \"classification\"");
   if (roles_.task == CsvTask::kUnstated) check_classes_are_meant(class_target_, parts_.front().file);
+  const bool numbers = std::ranges::all_of(class_target_.names(), is_number);
   check_categories(class_target_, 2, parts_.front().file,
-                   "Set task = \"regression\", or choose another target");
+                   numbers ? "Set task = \"regression\", or choose another target" : "Choose another target");
   class_target_.check_names(true, roles_.decimal);
   class_target_.sort();
 }

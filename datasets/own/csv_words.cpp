@@ -8,6 +8,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_parts.hpp"
+#include "datasets/own/lookalikes.hpp"
 
 namespace fedarena {
 namespace {
@@ -29,7 +30,7 @@ std::vector<std::string> features_that(const CsvTable& table,
                                        const std::function<bool(std::size_t position)>& is) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < table.features().size(); ++i)
-    if (is(i)) names.push_back(fedarena::quoted(table.features()[i].name()));
+    if (is(i)) names.push_back(quoted_exactly(table.features()[i].name()));
   return names;
 }
 
@@ -38,7 +39,7 @@ std::string categories(const TextColumn& column, const std::vector<std::int64_t>
   for (const std::int64_t row : train)
     trained[static_cast<std::size_t>(column.values()[static_cast<std::size_t>(row)])] = true;
   const auto untrained = std::ranges::count(trained, false);
-  return fmt::format("{} ({}{})", fedarena::quoted(column.name()), counted(trained.size(), "value"),
+  return fmt::format("{} ({}{})", quoted_exactly(column.name()), counted(trained.size(), "value"),
                      untrained == 0 ? "" : fmt::format(", {} of them only in test rows", untrained));
 }
 
@@ -46,18 +47,18 @@ std::string target(const CsvTable& table, const CsvParts& parts) {
   if (table.regression()) {
     const auto [low, high] = std::ranges::minmax(table.numeric_target().values());
     return line("target", {fmt::format("{}, numbers from {:g} to {:g}",
-                                       fedarena::quoted(table.numeric_target().name()), low, high)});
+                                       quoted_exactly(table.numeric_target().name()), low, high)});
   }
   const TextColumn& column = table.class_target();
   const std::vector<std::int64_t> train = class_counts(table, parts.train),
                                   test = class_counts(table, parts.test);
   std::vector<std::string> classes, untrained;
   for (std::size_t i = 0; i < train.size(); ++i) {
-    const std::string name = fedarena::quoted(column.names()[i]);
+    const std::string name = quoted_exactly(column.names()[i]);
     classes.push_back(fmt::format("{} {} + {}", name, train[i], test[i]));
     if (train[i] == 0) untrained.push_back(name);
   }
-  return line(fmt::format("target: {}, {} (training + test rows)", fedarena::quoted(column.name()),
+  return line(fmt::format("target: {}, {} (training + test rows)", quoted_exactly(column.name()),
                           counted(classes.size(), "class", "classes")),
               classes) +
          line("in test rows alone, so that no model can know them", untrained);
@@ -74,13 +75,13 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
   text += line("constant in the training rows, hence 0 everywhere",
                features_that(table, [&](std::size_t i) { return scales.features[i].constant(); }));
   text += line("divided by", names_of(scales.units, [](const auto& column) {
-                 return fmt::format("{} {:g}", fedarena::quoted(column.first), column.second);
+                 return fmt::format("{} {:g}", quoted_exactly(column.first), column.second);
                }));
   if (const CsvRoles& roles = table.roles(); !roles.index.empty()) {
     std::vector<std::string> values;
     for (std::size_t i = 0; i < roles.index_values.size(); ++i)
-      values.push_back(fmt::format("{} for {}", i, fedarena::quoted(roles.index_values[i])));
-    text += line(fmt::format("index {} ({} left out)", fedarena::quoted(roles.index),
+      values.push_back(fmt::format("{} for {}", i, quoted_exactly(roles.index_values[i])));
+    text += line(fmt::format("index {} ({} left out)", quoted_exactly(roles.index),
                              counted(static_cast<std::size_t>(table.left_out()), "other row")),
                  values);
   }
@@ -88,11 +89,11 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
                  return categories(column, parts.train);
                }));
   if (!table.users().name().empty())
-    text += line("user", {fmt::format("{} ({})", fedarena::quoted(table.users().name()),
+    text += line("user", {fmt::format("{} ({})", quoted_exactly(table.users().name()),
                                       counted(table.users().names().size(), "user"))});
   text += target(table, parts);
   return text + line("not used", names_of(table.unused(), [](const CsvTable::Unused& column) {
-                       return fmt::format("{} ({})", fedarena::quoted(column.name), column.reason);
+                       return fmt::format("{} ({})", quoted_exactly(column.name), column.reason);
                      }));
 }
 

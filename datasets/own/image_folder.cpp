@@ -147,7 +147,7 @@ class Pictures {
     std::string text =
         fmt::format("image-folder: pictures of {}\n  classes (training + test pictures):", in_words(*form_));
     for (std::size_t i = 0; i < std::min(classes_.size(), kMostListed); ++i)
-      text += fmt::format("{} {} {} + {}", i == 0 ? "" : ",", fedarena::quoted(classes_[i]), counts_[0][i],
+      text += fmt::format("{} {} {} + {}", i == 0 ? "" : ",", quoted_exactly(classes_[i]), counts_[0][i],
                           counts_[1][i]);
     if (classes_.size() > kMostListed) text += fmt::format(" and {} more", classes_.size() - kMostListed);
     return passed_over_.empty() ? text : text + "\n  passed over, by ending: " + by_ending(passed_over_);
@@ -222,7 +222,7 @@ void standardise(Dataset& dataset) {
     dataset.mean.push_back(mean);
     dataset.deviation.push_back(variance > 1e-12 ? std::sqrt(variance) : 1);
   }
-  dataset.fitted = "means and deviations of the features";
+  dataset.read_off.emplace_back("means and deviations of the features");
 }
 
 // The classes of the folders of train/; none where there are no folders.
@@ -248,6 +248,7 @@ Dataset load_image_folder(const Settings& settings, const SearchPath& search_pat
   std::vector<std::string> classes = classes_of(folder / "train");
   Dataset dataset;
   dataset.name = "image-folder";
+  dataset.read_off = {"the classes"};
   dataset.classes = std::ssize(classes);
   Pictures pictures(config.colour, std::move(classes));
   dataset.train = pictures.read(folder / "train");

@@ -1,6 +1,7 @@
 #include "harness/attack/attacked_examples.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -57,6 +58,35 @@ void keep_eligible(SeenExamples& examples, const Eligible& eligible) {
   examples = std::move(kept);
 }
 
+std::int64_t label_of(const SeenExamples& examples, std::int64_t index) {
+  const torch::Tensor& targets = examples.part->targets;
+  if (targets.scalar_type() != torch::kInt64) return 0;  // a regression
+  return targets.data_ptr<std::int64_t>()[examples.positions[static_cast<std::size_t>(index)]];
+}
+
+// Places of members and of as many non-members, of equal labels at equal places. Without that, where clients
+// have classes of their own, an attack would tell the classes apart and not the members.
+struct Pairs {
+  std::vector<std::int64_t> members, non_members;
+
+  std::int64_t size() const { return std::ssize(members); }
+};
+
+Pairs pairs_of(const FinishedRun& run, const SeenExamples& members, const SeenExamples& non_members) {
+  std::map<std::int64_t, std::vector<std::int64_t>> waiting;  // by label
+  for (const std::int64_t index : stream_of(run, kNonMembers).permutation(non_members.size()))
+    waiting[label_of(non_members, index)].push_back(index);
+  Pairs pairs;
+  for (const std::int64_t index : stream_of(run, kMembers).permutation(members.size())) {
+    std::vector<std::int64_t>& partners = waiting[label_of(members, index)];
+    if (partners.empty()) continue;
+    pairs.members.push_back(index);
+    pairs.non_members.push_back(partners.back());
+    partners.pop_back();
+  }
+  return pairs;
+}
+
 // Those at the places [begin, begin + count) of a random order, by client and position, so that examples of
 // one client are read together.
 SeenExamples choose(const SeenExamples& all, const std::vector<std::int64_t>& order, std::int64_t begin,
@@ -69,6 +99,18 @@ SeenExamples choose(const SeenExamples& all, const std::vector<std::int64_t>& or
     if (!all.clients.empty()) result.clients.push_back(all.clients[static_cast<std::size_t>(index)]);
   }
   return result;
+}
+
+// Test examples that are not measured, for attacks that ask how likely a model finds what nobody trained on.
+SeenExamples population_beside(const FinishedRun& run, const SeenExamples& measured) {
+  const SeenExamples tests = test_examples(run);
+  std::vector<std::int64_t> others;
+  for (const std::int64_t position : stream_of(run, kPopulation).permutation(tests.size())) {
+    if (measured.part == tests.part && std::ranges::binary_search(measured.positions, position)) continue;
+    others.push_back(position);
+    if (std::ssize(others) == kLargestPopulation) break;
+  }
+  return choose(tests, others, 0, std::ssize(others));
 }
 
 // What an audit gave wrong labels: nobody trained on these examples as they are.
@@ -98,35 +140,32 @@ AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t mos
   SeenExamples members = touched_examples(run), non_members = left_out_examples(run);
   keep_eligible(
       members, [canaries = mislabelled(run)](std::int64_t position) { return !canaries.contains(position); });
-  const bool tests = non_members.size() < 2 * kLeastOfHalf;
-  if (tests) non_members = test_examples(run);
   if (eligible) {
     keep_eligible(members, eligible);
-    if (!tests) keep_eligible(non_members, eligible);
+    keep_eligible(non_members, eligible);
   }
-  std::int64_t count = std::min(members.size(), non_members.size()) / 2;
+  Pairs pairs = pairs_of(run, members, non_members);
+  const bool tests = pairs.size() < 2 * kLeastOfHalf;
+  if (tests) {
+    non_members = test_examples(run);
+    pairs = pairs_of(run, members, non_members);
+  }
+  std::int64_t count = pairs.size() / 2;
   if (count < kLeastOfHalf) {
-    throw Error::in(
-        run.path(),
-        fmt::format("there are {} members and {} non-members, too few to attack: half of either is "
-                    "measured, and the other half is there to learn from",
-                    members.size(), non_members.size()),
-        {.allowed = fmt::format("at least {} of both", 2 * kLeastOfHalf)});
+    throw Error::in(run.path(),
+                    fmt::format("there are {} members with non-members of their labels, too few to attack: "
+                                "half of either is measured, and the other half is there to learn from",
+                                pairs.size()),
+                    {.allowed = fmt::format("at least {} of both", 2 * kLeastOfHalf)});
   }
   if (most > 0) count = std::min(count, most);
-  const auto order = stream_of(run, kMembers).permutation(members.size());
-  const auto other_order = stream_of(run, kNonMembers).permutation(non_members.size());
-  AttackedExamples result{.members = choose(members, order, 0, count),
-                          .non_members = choose(non_members, other_order, 0, count),
-                          .known_members = choose(members, order, count, count),
-                          .known_non_members = choose(non_members, other_order, count, count),
+  AttackedExamples result{.members = choose(members, pairs.members, 0, count),
+                          .non_members = choose(non_members, pairs.non_members, 0, count),
+                          .known_members = choose(members, pairs.members, count, count),
+                          .known_non_members = choose(non_members, pairs.non_members, count, count),
                           .population = {},
                           .non_members_are = tests ? results::kTestExamples : results::kLeftOutExamples};
-  const SeenExamples all_tests = tests ? non_members : test_examples(run);
-  const auto others = tests ? std::vector(other_order.begin() + count, other_order.end())
-                            : stream_of(run, kPopulation).permutation(all_tests.size());
-  const std::int64_t rest = std::min<std::int64_t>(std::ssize(others), kLargestPopulation);
-  result.population = choose(all_tests, others, 0, rest);
+  result.population = population_beside(run, result.non_members);
   for (SeenExamples* unowned : {&result.non_members, &result.known_non_members, &result.population}) {
     for (std::int64_t i = 0; i < unowned->size(); ++i)
       unowned->clients.push_back(result.members.clients[static_cast<std::size_t>(i % count)]);

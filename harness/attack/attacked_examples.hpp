@@ -33,10 +33,10 @@ using Eligible = std::function<bool(std::int64_t position)>;
 
 /// Draws them for a run, by its seed. Members are the examples that it was trained on, without canaries of an
 /// audit that have wrong labels. Non-members are the training examples that no client holds, not even a
-/// held-out one, where the partition left some out, which are like members in all else; otherwise the test
-/// examples. Of each half as many as there are, `most` at most (0: no limit). Non-members are seen through
-/// the skew of the members' clients, so that the skew tells nobody apart. Error where a half would have fewer
-/// than 10 examples.
+/// held-out one, where the partition left enough out, which are like members in all else; otherwise the test
+/// examples. Either half has as many non-members of a label as members. Of each half as many as there are,
+/// `most` at most (0: no limit). Non-members are seen through the skew of the members' clients, so that the
+/// skew tells nobody apart. Error where a half would have fewer than 10 examples.
 AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t most,
                                         const Eligible& eligible = {});
 

@@ -16,10 +16,11 @@ std::string remedy_for(int code) {
   switch (code) {
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
       // Of a run or of anything else that is written.
       return "free some space there and give the command again (a run with --resume); what was complete "
              "before is kept";
+    case EFBIG:
+      return "raise the limit of a file's size (`ulimit -f`), or name a file system that holds larger ones";
     case EACCES:
     case EPERM:
     case EROFS:

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include "harness/sdk/message_snapshot.hpp"
@@ -15,11 +16,17 @@
 namespace fedarena {
 namespace {
 
-// LibTorch appends a stack trace to its messages; the first line says what happened.
-std::string first_line(const char* text) {
+// In one line, since it stands in records; LibTorch appends a stack trace to its messages, and the line
+// before it says what happened.
+std::string brief(const std::exception& thrown) {
   constexpr std::size_t kLongest = 1000;
-  const std::string_view all = text == nullptr ? "an exception without a text" : text;
-  return std::string(all.substr(0, std::min(all.find('\n'), kLongest)));
+  const auto* of_torch = dynamic_cast<const c10::Error*>(&thrown);
+  const char* text = of_torch != nullptr ? of_torch->what_without_backtrace() : thrown.what();
+  std::string_view all = text == nullptr ? "an exception without a text" : text;
+  if (of_torch != nullptr) all = all.substr(0, all.find('\n'));
+  std::string line(all.substr(0, kLongest));
+  std::ranges::replace(line, '\n', ' ');
+  return all.size() > kLongest ? line + " ..." : line;
 }
 
 void check_params(const Params& params, const Model& model, const std::string& what) {
@@ -236,7 +243,7 @@ class GuardedAlgorithm final : public Algorithm {
       complaint.found = fmt::format("{} ({}, in {})", complaint.found, origin_, where);
       throw Error(std::move(complaint));
     } catch (const std::exception& thrown) {
-      fail(where, first_line(thrown.what()));
+      fail(where, brief(thrown));
     } catch (...) {
       fail(where, "something that is not a std::exception");
     }

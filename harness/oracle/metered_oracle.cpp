@@ -26,6 +26,10 @@ constexpr std::string_view kVoters = "voters/";
 
 std::string prefix_of(std::int64_t parts) { return fmt::format("{}{}/", kVoters, parts); }
 
+[[noreturn]] void refuse_query(const std::string& what, std::string allowed) {
+  throw Error(Complaint{.found = "the algorithm asks the oracle for " + what, .allowed = std::move(allowed)});
+}
+
 }  // namespace
 
 MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
@@ -44,9 +48,24 @@ void MeteredOracle::refuse_in_votes(const char* what) const {
                 .remedy = "Ask before noisy_sum() or after it has returned"});
 }
 
+void MeteredOracle::check_batch_size(std::int64_t batch_size) {
+  if (batch_size < 0)
+    refuse_query(fmt::format("batches of {} examples", batch_size), "0 (the shard) or more");
+}
+
+void MeteredOracle::check_votes(const VoteQuery& query) {
+  if (query.parts < 0)
+    refuse_query(fmt::format("votes of {} parts", query.parts), "0 (each example) or more");
+  if (query.votes < 1) refuse_query(fmt::format("{} votes", query.votes), "1 or more");
+  if (query.numbers < 1) refuse_query(fmt::format("votes of {} numbers", query.numbers), "1 or more");
+  if (!(query.bound >= kLeastBound && query.bound <= kLargestBound))
+    refuse_query(fmt::format("votes of norm {}", query.bound),
+                 fmt::format("a bound from {} to {}", kLeastBound, kLargestBound));
+}
+
 void MeteredOracle::check(const Query& query) const {
   refuse_in_votes("a gradient");
-  FEDARENA_CHECK(query.batch_size, >=, 0);
+  check_batch_size(query.batch_size);
   const auto& shape = setting_.model.architecture().input_shape;
   if (query.augmentation == nullptr || *query.augmentation == Augmentation() || shape.size() == 3) return;
   throw Error(Complaint{
@@ -66,6 +85,7 @@ BatchSource MeteredOracle::source(const torch::Tensor& positions, const Query& q
 }
 
 std::int64_t MeteredOracle::steps_per_epoch(std::int64_t batch_size) const {
+  check_batch_size(batch_size);
   if (batch_size == 0) return 1;
   return (size() + batch_size - 1) / batch_size;
 }
@@ -132,11 +152,8 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& asked)
   refuse_in_votes("votes");
   // What votes change in the original moves neither clipping nor noise.
   const VoteQuery query = asked;
-  FEDARENA_CHECK(query.parts, >=, 0);
-  FEDARENA_CHECK(query.votes, >=, 1);
-  FEDARENA_CHECK(query.numbers, >=, 1);
-  FEDARENA_CHECK(query.bound, >=, kLeastBound);
-  FEDARENA_CHECK(query.bound, <=, kLargestBound);
+  check_votes(query);
+  if (!vote) refuse_query("a vote that is an empty function", "a function of voters");
   if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
   const std::int64_t examples = query.parts > 0 ? size() : held_.size(0);
   if (examples == 0 || examples < query.parts) {
@@ -210,11 +227,13 @@ void MeteredOracle::release(const torch::Tensor& votes, const VoteQuery& /*query
   for (std::int64_t vote = 0; vote < votes.size(0); ++vote) note(ExactAccess{"votes"});
 }
 
-std::int64_t MeteredOracle::votes_left(const VoteQuery& /*query*/) const {
+std::int64_t MeteredOracle::votes_left(const VoteQuery& query) const {
+  check_votes(query);
   return std::numeric_limits<std::int64_t>::max();
 }
 
-std::int64_t MeteredOracle::gradients_left(std::int64_t /*batch_size*/) const {
+std::int64_t MeteredOracle::gradients_left(std::int64_t batch_size) const {
+  check_batch_size(batch_size);
   return std::numeric_limits<std::int64_t>::max();
 }
 

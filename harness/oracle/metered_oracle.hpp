@@ -107,6 +107,9 @@ class MeteredOracle : public Oracle {
   /// Refuses a query that has no answer, and any inside of a vote; to be called before anything is drawn or
   /// written down.
   void check(const Query& query) const;
+  /// The same of one part of a query, whoever is to answer it.
+  static void check_batch_size(std::int64_t batch_size);
+  static void check_votes(const VoteQuery& query);
   /// Hands out the examples at those positions, augmented where the query asks for it.
   BatchSource source(const torch::Tensor& positions, const Query& query = {}) const;
   /// Whether the example at that position is a canary that is out: as part of a voter it is all zeros.

@@ -19,8 +19,14 @@ class RecordOracle final : public MeteredOracle {
                const RecordPolicy& policy, ClientCanaries canaries = {});
 
   Params gradient(const Params& at, const Query& query) override;
-  std::int64_t votes_left(const VoteQuery& query) const override { return left(event_of(query)); }
-  std::int64_t gradients_left(std::int64_t batch_size) const override { return left(event_of(batch_size)); }
+  std::int64_t votes_left(const VoteQuery& query) const override {
+    check_votes(query);
+    return left(event_of(query));
+  }
+  std::int64_t gradients_left(std::int64_t batch_size) const override {
+    check_batch_size(batch_size);
+    return left(event_of(batch_size));
+  }
   std::vector<Access> noised(const AccessPlan& plan) const override;
   const std::vector<double>& canary_scores() const override { return canaries_.scores(); }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,9 @@ void check_name(const std::string& name) {
                         .allowed = kFolderNameRule});
 }
 
+// Keys of [[algorithms]] that are none of the algorithm's.
+constexpr std::array<std::string_view, 3> kReserved = {"name", "label", "privacy"};
+
 // Settings are keys of files and of records.
 void check_settings(const AlgorithmInfo& info) {
   std::set<std::string> names;
@@ -31,6 +35,8 @@ void check_settings(const AlgorithmInfo& info) {
     const auto fits = [](char letter) { return is_letter_or_digit(letter) || letter == '_'; };
     if (field.name.empty() || !std::ranges::all_of(field.name, fits))
       refuse("has a name that no key of a file has", "letters, digits and '_'");
+    if (std::ranges::find(kReserved, field.name) != kReserved.end())
+      refuse("has a name that [[algorithms]] needs for itself", "any but \"name\", \"label\", \"privacy\"");
     if (!names.insert(field.name).second) refuse("is declared twice", "one of a name");
     try {
       (void)field.checked(field.fallback);

@@ -31,7 +31,9 @@ bool is_unlike(const std::vector<Ledger::Segment>& segments) {
     return accesses;
   };
   if (segments.size() < 2 || segments.back().unmade) return false;
-  return priced(segments.back().accesses) != priced(segments[segments.size() - 2].accesses);
+  const auto last = segments.back().accesses_of_attempt();
+  const auto before = segments[segments.size() - 2].accesses_of_attempt();
+  return !last || !before || priced(*last) != priced(*before);
 }
 
 // "4 gradients of batches of 64, 1 vote"

@@ -55,7 +55,10 @@ Params CohortUplink::mean(Key<Params> key) const {
 Params CohortUplink::mean(Key<Params> key, Key<std::int64_t> weight) const {
   std::vector<double> weights;
   for (const Message& message : messages_) {
-    FEDARENA_CHECK(message[weight], >=, 0);
+    if (message[weight] < 0)
+      throw Error(
+          Complaint{.found = fmt::format("a client weighs {} by \"{}\"", message[weight], weight.name),
+                    .allowed = "0 or more"});
     weights.push_back(static_cast<double>(message[weight]));
   }
   return weighted(key, weights);

@@ -18,6 +18,12 @@ bool charges_nothing(const std::vector<Ledger::Segment>& segments) {
       segments, [](const Ledger::Segment& segment) { return segment.round().charged().empty(); });
 }
 
+// Of one attempt at a round, as far as they are alike.
+RoundAccesses round_of(const Ledger::Segment& segment) {
+  auto attempt = segment.accesses_of_attempt();
+  return attempt && !segment.unmade ? RoundAccesses(std::move(*attempt)) : segment.round();
+}
+
 }  // namespace
 
 std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
@@ -64,15 +70,16 @@ std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
 }
 
 RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {
-  if (segments.size() == 1) return segments.front().round();
+  if (segments.size() == 1) return round_of(segments.front());
   RoundAccesses dearest;
   double most = -1;
   for (const Ledger::Segment& segment : segments) {
-    const double epsilon = odometer_.epsilon(segment.round().charged())
-                               .epsilon.value_or(std::numeric_limits<double>::infinity());
+    RoundAccesses round = round_of(segment);
+    const double epsilon =
+        odometer_.epsilon(round.charged()).epsilon.value_or(std::numeric_limits<double>::infinity());
     if (epsilon < most) continue;
     most = epsilon;
-    dearest = segment.round();
+    dearest = std::move(round);
   }
   return dearest;
 }

@@ -48,17 +48,17 @@ PrivateUplink Simulation::sum_of(const ClientPolicy& policy, std::int64_t round)
   return uplink;
 }
 
-void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger) {
+RoundAccesses Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger) {
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
   if (policy == nullptr) {
     setup_.algorithm.aggregate(server, CohortUplink(std::move(uplinks)));
-    return;
+    return {};
   }
   const PrivateUplink uplink = privatised(*policy, server.round, std::move(uplinks));
   setup_.algorithm.aggregate(server, uplink);
-  ledger.record_population(server.round, uplink.accesses());
   if (policy->as_if_cohort > 0) ledger.record_as_if(server.round, uplink.as_if_accesses());
   clip_norm_ = uplink.next_clip_norm();
+  return uplink.accesses();
 }
 
 Bytes Simulation::next_downlink() {
@@ -161,12 +161,16 @@ results::RoundRecord Simulation::play_round() {
     if (may_observe) notes.observed.add(local[index].observed);
   }
   // Without anybody who could pay, the model stays.
-  if (!cohort.empty() || !has_own_budgets(setup_.policy)) aggregate(server, uplinks_of(local), ledger);
+  RoundAccesses answered;
+  if (!cohort.empty() || !has_own_budgets(setup_.policy))
+    answered = aggregate(server, uplinks_of(local), ledger);
+  std::vector<Access> everybody = answered.list();
   if (round == 1) {
-    RoundAccesses accesses = response_accesses_;
-    if (setup_.tests_tell_label_counts) accesses.add(label_count_access(setup_.policy));
-    if (!accesses.list().empty()) ledger.record_population(round, accesses);
+    everybody.insert(everybody.end(), response_accesses_.list().begin(), response_accesses_.list().end());
+    if (setup_.tests_tell_label_counts) everybody.push_back({label_count_access(setup_.policy), 1});
   }
+  if (hidden == Unit::kClient || !everybody.empty())
+    ledger.record_population(round, RoundAccesses(std::move(everybody)));
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);
   try {
     check_budget(ledger);

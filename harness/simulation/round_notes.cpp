@@ -61,6 +61,18 @@ Batch in_pixels(const Batch& synthetic, const ExampleReader& reader, const Model
         "{}]",
         shape_text(inputs), shape_text(targets), fmt::join(model.architecture().input_shape, ", "));
   }
+  if (targets.size(0) == 0) return {};
+  const bool classes = model.architecture().loss == Loss::kCrossEntropy;
+  if (classes && (targets.scalar_type() != torch::kInt64 || targets.dim() != 1 ||
+                  targets.min().item<std::int64_t>() < 0 ||
+                  targets.max().item<std::int64_t>() >= model.architecture().outputs)) {
+    throw Error(Complaint{.found = fmt::format("the algorithm's synthetic targets are {} {}, from {} to {}",
+                                               torch::toString(targets.scalar_type()), shape_text(targets),
+                                               targets.min().item<double>(), targets.max().item<double>()),
+                          .allowed = fmt::format("a class for each input: int64 [n], 0 to {}",
+                                                 model.architecture().outputs - 1),
+                          .remedy = "Set server.synthetic to them in aggregate()"});
+  }
   return {reader.pixels(inputs),
           targets.detach().to(torch::kCPU, targets.scalar_type(), false, true).contiguous()};
 }

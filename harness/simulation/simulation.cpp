@@ -22,7 +22,7 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   const Unit hidden = unit(setup.policy);
   if (hidden == Unit::kNothing) return list;
   if (setup.proxy.defined()) list.emplace_back("the server's proxy data");
-  if (!setup.dataset.fitted.empty()) list.push_back(setup.dataset.fitted);
+  list.insert(list.end(), setup.dataset.read_off.begin(), setup.dataset.read_off.end());
   // What clients are as a whole includes what they are tested on, and the scores of each are written down.
   if (setup.client_tests != nullptr && (hidden == Unit::kClient || hidden == Unit::kLocal))
     list.emplace_back("the clients' own test examples");

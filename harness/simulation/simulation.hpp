@@ -241,8 +241,9 @@ class Simulation {
   // The next round; where it throws, model, server state and clip norm are to be put back.
   results::RoundRecord play_round();
   void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);
-  // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
-  void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
+  // Lets the algorithm aggregate. Returns what the server's side of the policy did to everybody, and writes
+  // down what it would have done to more of them.
+  RoundAccesses aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_label_counts() const;
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;

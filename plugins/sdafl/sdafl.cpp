@@ -138,9 +138,10 @@ class SdaFl final : public Algorithm {
   }
 
   // A generator is trained once, after the steps of that round. How much of a budget these leave for it is
-  // not known before they are done.
+  // not known before they are done; the other generators ask for as much with a budget as without.
   std::optional<AccessPlan> access_plan(const Client& client) const override {
-    if (client.budget > 0) return std::nullopt;
+    const bool spends_budget = config_.generator == "psg" || config_.generator == "datalens";
+    if (spends_budget && client.budget > 0) return std::nullopt;
     AccessPlan plan = uploads(client) ? generation_plan(config_, client) : AccessPlan();
     plan.gradients[config_.batch_size] += config_.steps(client.oracle);
     return plan;

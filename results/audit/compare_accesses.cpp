@@ -130,13 +130,19 @@ std::string counts_text(std::int64_t sampled, std::int64_t whole) {
   return fmt::format("{} over samples, {} of the whole shard", sampled, whole);
 }
 
+// "25 by 2 attempts": each is allowed as many as the only one.
+std::string by_attempts(std::int64_t count, const Ledger::Segment& segment) {
+  return segment.attempts == 1 ? std::to_string(count)
+                               : fmt::format("{} by {} attempts", count, segment.attempts);
+}
+
 // A plan is charged in full: what was made, and the rest.
 void compare_plan(const RecordCounts& made, const RecordCounts& unmade, const ExpectedLedger::Plan& plan,
-                  const ExpectedLedger& expected, const std::string& whose, Kinds& kinds) {
+                  std::int64_t attempts, const std::string& whose, Kinds& kinds) {
+  using Count = ExpectedLedger::Count;
   const std::int64_t sampled = made.sampled + unmade.sampled, whole = made.whole + unmade.whole;
-  // Rounds that a crash lost are charged beside their next attempts.
-  const bool fits = expected.is_repeatable() ? sampled == plan.sampled && whole == plan.whole
-                                             : sampled >= plan.sampled && whole >= plan.whole;
+  const bool fits = Count{plan.sampled, plan.sampled}.allows(sampled, attempts) &&
+                    Count{plan.whole, plan.whole}.allows(whole, attempts);
   kinds.result(fits, "accesses planned for a round", whose, counts_text(sampled, whole),
                counts_text(plan.sampled, plan.whole));
 }
@@ -187,11 +193,10 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, co
                                                       noised, expected, whose, kinds);
     if (!due) continue;
     const std::int64_t count = made.sampled + made.whole;
-    const bool fits = count >= due->least && (count <= due->most || !expected.is_repeatable());
-    kinds.result(fits, "accesses in a round", whose, std::to_string(count),
-                 range_text(due->least, due->most));
+    kinds.result(due->allows(count, segment.attempts), "accesses in a round", whose,
+                 by_attempts(count, segment), range_text(due->least, due->most));
     // Of no records, none are planned.
-    if (plan && record.examples > 0) compare_plan(made, unmade, *plan, expected, whose, kinds);
+    if (plan && record.examples > 0) compare_plan(made, unmade, *plan, segment.attempts, whose, kinds);
     if (!plan) kinds.result(!segment.unmade, "plan of a round", whose, "some", "none");
   }
 }
@@ -217,16 +222,16 @@ void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, c
     }
     const bool silent = count == 0 && expected.may_send_nothing(segment.first_round) &&
                         expected.may_send_nothing(segment.last_round);
-    // Attempts that a crash lost are charged beside the next one.
-    const bool fits =
-        silent || (count >= releases.least && (count <= releases.most || !expected.is_repeatable()));
+    const bool fits = silent || releases.allows(count, segment.attempts);
     const std::string allowed = releases.most < ExpectedLedger::kAnyCount
                                     ? range_text(releases.least, releases.most)
                                     : fmt::format("at least {}", releases.least);
-    kinds.result(fits, "messages in a round", whose, std::to_string(count), allowed);
-    if (dimensions == 0 || !numbers || !expected.is_repeatable()) continue;
-    kinds.result(dimensions == static_cast<std::uint64_t>(*numbers), "numbers of a message", whose,
-                 std::to_string(dimensions), std::to_string(*numbers));
+    kinds.result(fits, "messages in a round", whose, by_attempts(count, segment), allowed);
+    if (dimensions == 0 || !numbers) continue;
+    const std::uint64_t all =
+        static_cast<std::uint64_t>(*numbers) * static_cast<std::uint64_t>(segment.attempts);
+    kinds.result(dimensions == all, "numbers of a message", whose, std::to_string(dimensions),
+                 std::to_string(all));
   }
 }
 
@@ -242,7 +247,6 @@ void compare_centred(std::int64_t client, const Ledger::Segment& segment,
 
 void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, std::int64_t clients,
                         Kinds& kinds) {
-  const bool again = !experiment.is_repeatable();
   const SampledGaussian expected = experiment.of_clients(clients);
   // Before the first round nothing is answered; how many rounds there were is compared with the records.
   const bool begun =
@@ -254,9 +258,9 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
     answers += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.times_charged());
     // A round that data left out is charged for what it may cost, not for what others did.
     const bool left_out = ledger.ended_after() > 0 && segment.first_round > ledger.ended_after();
-    const bool fits = count == 1 || (count > 1 && again) ||
-                      (count == 0 && !left_out && needs_no_sum(segment, experiment, clients));
-    kinds.result(fits, "accesses in a round", "", std::to_string(count), "1");
+    const bool fits =
+        count == segment.attempts || (count == 0 && !left_out && needs_no_sum(segment, experiment, clients));
+    kinds.result(fits, "accesses in a round", "", by_attempts(count, segment), "1");
   }
   const std::string as_if = " as if";
   const auto larger = experiment.as_if();
@@ -266,7 +270,8 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
   for (const Ledger::Segment& segment : ledger.as_if()) {
     const std::int64_t count = compare_sums(segment, *larger, experiment, as_if, kinds);
     rescaled += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.times_charged());
-    kinds.result(count <= 1 || again, "accesses in a round", as_if, std::to_string(count), "at most 1");
+    kinds.result(count <= segment.attempts, "accesses in a round", as_if, by_attempts(count, segment),
+                 "at most 1");
   }
   // Whatever is answered is answered for both.
   kinds.result(rescaled == answers, "answers", as_if, std::to_string(rescaled), std::to_string(answers));

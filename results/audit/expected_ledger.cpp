@@ -328,12 +328,14 @@ std::vector<std::string> ExpectedLedger::public_data() const {
   if (policy_ == "none") return list;
   if (settings_.of("proxy.name", "none") != "none") list.emplace_back("the server's proxy data");
   const std::string data = settings_.of("data.name"), standardise = settings_.of("data.standardise");
-  if (data == "csv" && standardise == "all") {
+  const bool table = data == "csv", images = data == "image-folder";
+  if (table && settings_.of("data.features").empty()) list.emplace_back("which columns hold numbers");
+  if (table && !settings_.of("data.categorical").empty()) list.emplace_back("the categories");
+  if (images || (table && settings_.of("data.task") != "regression")) list.emplace_back("the classes");
+  if (table && standardise == "all")
     list.emplace_back("means and deviations of the features and the target");
-  } else if ((data == "csv" && standardise == "features") ||
-             (data == "image-folder" && standardise == "true")) {
+  else if ((table && standardise == "features") || (images && standardise == "true"))
     list.emplace_back("means and deviations of the features");
-  }
   if ((policy_ == "client" || policy_ == "local") && settings_.of("evaluation.per_client") == "true")
     list.emplace_back("the clients' own test examples");
   const auto is_part = [&](const char* key) { return settings_.number<double>(key, 0) > 0; };

@@ -63,6 +63,10 @@ class ExpectedLedger {
   /// How many noised accesses such a client makes in a round: exactly, or at least and at most.
   struct Count {
     std::int64_t least = 0, most = 0;
+    /// Of that many attempts at the round together.
+    bool allows(std::int64_t count, std::int64_t attempts) const {
+      return count / attempts >= least && count / attempts + (count % attempts > 0 ? 1 : 0) <= most;
+    }
   };
   /// As the most of a count: there may be any number.
   static constexpr std::int64_t kAnyCount = std::int64_t{1} << 60;

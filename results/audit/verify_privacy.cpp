@@ -69,7 +69,8 @@ std::int64_t participations(const Ledger& ledger) {
 
 bool has_lost_rounds(const Ledger& ledger) {
   const auto any_in = [](const Segments& segments) {
-    return std::ranges::any_of(segments, [](const auto& segment) { return segment.participations == 0; });
+    return std::ranges::any_of(
+        segments, [](const auto& segment) { return segment.participations == 0 || segment.attempts > 1; });
   };
   return any_in(ledger.population()) || any_in(ledger.as_if()) ||
          std::ranges::any_of(ledger.clients(),

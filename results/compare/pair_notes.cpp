@@ -54,9 +54,8 @@ std::vector<std::string> notes_of_pairs(const Pairs& pairs) {
     if (pair.differences.size() < 2 || pair.judgement.t) continue;
     notes.push_back(pair.differences.front() == 0
                         ? fmt::format("{}: equal with every seed", both)
-                        : fmt::format("{}: the same difference with every seed, so there is no t; the signed "
-                                      "ranks decide",
-                                      both));
+                        : fmt::format("{}: the same difference with every seed, so there is no t{}", both,
+                                      pair.differences.size() > 2 ? "; the signed ranks decide" : ""));
   }
   return notes;
 }

@@ -31,7 +31,7 @@ struct MomentWords {
 constexpr std::array<MomentWords, 4> kMoments = {
     {{Moment::kRound, "round", " at round {}", " after round {}"},
      {Moment::kEpsilon, "epsilon", " at epsilon ≤ {}",
-      " after the last evaluated round whose epsilon (RDP) is at most {}"},
+      " after the last evaluated round by which an epsilon (RDP) of at most {} was spent"},
      {Moment::kBytes, "bytes", " at ≤ {}",
       " after the last evaluated round by which all clients together had sent and received at most {} bytes"},
      {Moment::kBestValidation, "best-validation", " at best validation",

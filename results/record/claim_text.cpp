@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
     const char* charged =
         charges_budget(claim) ? "epsilon is the budget," : "epsilon charges for the whole plan,";
     add_both("made", claim.made_rdp, fmt::format(", of what was asked for; {}", charged), claim.made_pld,
-             "; because data decided how much of it was asked for");
+             "; because data may have decided how much of it was asked for");
   }
   if (claim.per_distance) {
     lines.emplace_back("distance", short_number(*claim.per_distance) +
@@ -134,7 +134,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
   if (claim.budget.least() > 0) {
     std::string text = budget_text(claim.budget);
     if (claim.budget.is_list())
-      text += fmt::format(", each client its own, which pays for no further round of {}",
+      text += fmt::format(", each client its own, which pays for no round beyond those charged of {}",
                           counted(claim.spent_clients, "client"));
     if (!claim.stopped.empty()) text += ", which stopped the run before its planned rounds";
     lines.emplace_back("budget", text);

@@ -62,11 +62,12 @@ void note_unproven(const std::string& row, const std::optional<Claim>& rdp, cons
 
 void note_made(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
   if (!claim.made_rdp) return;
-  notes.push_back(fmt::format(
-      "{}: epsilon {}, because data decided how much of it was asked for; that alone would be {} (RDP), {} "
-      "(PLD)",
-      row, charges_budget(claim) ? "is the budget" : "charges for all that was planned",
-      claim_text(claim.made_rdp, epsilon_number), claim_text(claim.made_pld, epsilon_number)));
+  notes.push_back(
+      fmt::format("{}: epsilon {}, because data may have decided how much of it was asked for; that alone "
+                  "would be {} (RDP), {} "
+                  "(PLD)",
+                  row, charges_budget(claim) ? "is the budget" : "charges for all that was planned",
+                  claim_text(claim.made_rdp, epsilon_number), claim_text(claim.made_pld, epsilon_number)));
 }
 
 void note_varied(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
@@ -114,8 +115,9 @@ void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector
       "{}: each client's epsilon is its own; this is the largest, the least is {} (RDP), {} (PLD)", row,
       claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
   if (claim.budget.is_list())
-    note += fmt::format("; of the budgets {}, {} for no further round", budget_text(claim.budget),
-                        counted(claim.spent_clients, "client's pays", "clients' pay"));
+    note +=
+        fmt::format("; of the budgets {}, {} for no round beyond those charged", budget_text(claim.budget),
+                    counted(claim.spent_clients, "client's pays", "clients' pay"));
   notes.push_back(note);
 }
 

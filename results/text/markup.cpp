@@ -52,7 +52,7 @@ std::string markdown_escaped(std::string_view text) {
 }
 
 std::string latex_escaped(std::string_view text) {
-  constexpr std::array<Replacement, 17> kSigns = {{{"&", "\\&"},
+  constexpr std::array<Replacement, 18> kSigns = {{{"&", "\\&"},
                                                    {"%", "\\%"},
                                                    {"$", "\\$"},
                                                    {"#", "\\#"},
@@ -64,6 +64,7 @@ std::string latex_escaped(std::string_view text) {
                                                    {"^", "\\textasciicircum{}"},
                                                    {"<", "\\textless{}"},
                                                    {">", "\\textgreater{}"},
+                                                   {"`", "\\textasciigrave{}"},
                                                    // Signs of ours that are not in every input encoding.
                                                    {"±", "$\\pm$"},
                                                    {"†", "$^{\\dagger}$"},

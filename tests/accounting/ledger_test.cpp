@@ -221,9 +221,10 @@ TEST(Ledger, KeepsWhatItKnowsBesideALostRound) {
   ledger.add_lost(until(5), 5);
   EXPECT_EQ(ledger.charged(1), (std::vector<Access>{{Gaussian{2}, 6}, {Gaussian{2}, 3}}));
   for (const std::int64_t client : {0, 1}) ledger.record(5, client, RoundAccesses({{Gaussian{2}, 3}}));
-  EXPECT_EQ(
-      ledger.clients().at(1).segments,
-      (std::vector<Segment>{{1, 2, 2, {{Gaussian{2}, 3}}}, {5, 5, 1, {{Gaussian{2}, 3}, {Gaussian{2}, 3}}}}));
+  EXPECT_EQ(ledger.clients().at(1).segments,
+            (std::vector<Segment>{{1, 2, 2, {{Gaussian{2}, 3}}},
+                                  {5, 5, 1, {{Gaussian{2}, 3}, {Gaussian{2}, 3}}, std::nullopt, 2}}));
+  EXPECT_FALSE(ledger.varies()) << "each attempt asked for the same";
   Ledger nothing_lost = until(4);
   nothing_lost.add_lost(until(4), 5);
   EXPECT_EQ(nothing_lost, until(4));
@@ -303,6 +304,24 @@ TEST(Ledger, TellsWhetherAccessesVariedWithoutAPlan) {
   }
   EXPECT_FALSE(ledger_of(Unit::kRecord, true, 4).varies());
   EXPECT_FALSE(ledger_of(Unit::kNothing, false, 5).varies());
+}
+
+// What one attempt asked for is known of several together, so that an attempt that asks for more is seen, and
+// a round that asks in one go for what two attempts ask for is not taken for them.
+TEST(Ledger, TellsWhetherAttemptsVaried) {
+  const RoundAccesses once({{Gaussian{2}, 3}}), twice({{Gaussian{2}, 3}, {Gaussian{2}, 3}}),
+      other({{Gaussian{2}, 4}});
+  const auto varies = [](const std::vector<std::pair<std::int64_t, RoundAccesses>>& rounds) {
+    Ledger ledger = idle_ledger(Unit::kRecord);
+    for (const auto& [round, accesses] : rounds) ledger.record(round, 0, accesses);
+    EXPECT_EQ(Ledger::from_json(ledger.to_json()).varies(), ledger.varies());
+    return ledger.varies();
+  };
+  EXPECT_FALSE(varies({{1, once}, {2, once}, {2, once}, {2, once}, {3, once}}));
+  EXPECT_TRUE(varies({{1, once}, {2, once}, {2, other}}));
+  EXPECT_TRUE(varies({{1, once}, {2, other}, {2, other}}));
+  EXPECT_TRUE(varies({{1, once}, {2, twice}}));
+  EXPECT_TRUE(varies({{1, once}, {1, once}, {2, twice}}));
 }
 
 TEST(Ledger, NamesItsUnits) {

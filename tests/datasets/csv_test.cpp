@@ -70,11 +70,11 @@ TEST_F(Csv, ScalesTheTargetOnRequestAndSaysSo) {
   EXPECT_NEAR(read.train.targets.mean().item<double>(), 0, 1e-6);
   EXPECT_NEAR(read.train.targets.std(0, false).item<double>(), 1, 1e-6);
   EXPECT_EQ(read.note, "the target is standardised; an error of 1 is 18.7083 of \"price\"");
-  EXPECT_EQ(read.fitted, "means and deviations of the features and the target");
-  EXPECT_EQ(load_with_test(kLater, kRegression).fitted, "means and deviations of the features");
+  EXPECT_EQ(read.read_off.back(), "means and deviations of the features and the target");
+  EXPECT_EQ(load_with_test(kLater, kRegression).read_off.back(), "means and deviations of the features");
   const Dataset raw = load_with_test(kLater, with(kRegression, {{"standardise", "none"}}));
   EXPECT_TRUE(torch::equal(raw.train.inputs, torch::tensor({{1.F}, {2.F}, {3.F}, {6.F}})));
-  EXPECT_EQ(raw.fitted, "");
+  EXPECT_THAT(raw.read_off, Not(Contains(HasSubstr("means"))));
 }
 
 TEST_F(Csv, DividesColumnsByTheirUnitsAndSaysSo) {

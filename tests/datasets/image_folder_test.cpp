@@ -40,9 +40,9 @@ TEST_F(ImageFolder, SortsClassesAndPicturesByName) {
   // 0, 50 and 100 of 255: mean 50, variance 5000 / 3.
   EXPECT_NEAR(read.mean.at(0), 50.0 / 255, 1e-9);
   EXPECT_NEAR(read.deviation.at(0), std::sqrt(5000.0 / 3) / 255, 1e-9);
-  EXPECT_EQ(read.fitted, "means and deviations of the features");
+  EXPECT_THAT(read.read_off, ElementsAre("the classes", "means and deviations of the features"));
   const Dataset raw = load({{"standardise", false}});
-  EXPECT_EQ(raw.fitted, "");
+  EXPECT_THAT(raw.read_off, ElementsAre("the classes"));
   EXPECT_THAT(raw.mean, ElementsAre(0.0));
   EXPECT_THAT(raw.deviation, ElementsAre(1.0));
 }

@@ -129,6 +129,11 @@ TEST(Preview, ShowsSizesEntropiesHeatAndCounts) {
             "heat, a class after the other: · no example, ░ to 250, ▒ to 500, ▓ to 750, █ to 1000\n");
 }
 
+TEST(Preview, HasOnlyShadesThatCountsCanHave) {
+  EXPECT_THAT(preview(statistics_of({2, 1}, {{1, 1}, {0, 1}}, {0.69, 0})),
+              testing::EndsWith("heat, a class after the other: · no example, █ to 1\n"));
+}
+
 // The ranges of heat are (0, m/4], (m/4, m/2], (m/2, 3m/4] and (3m/4, m].
 TEST(Preview, CutsHeatIntoFourEqualRanges) {
   EXPECT_THAT(preview(statistics_of({36}, {{0, 1, 2, 3, 4, 5, 6, 7, 8}}, {2.0})),

@@ -66,6 +66,11 @@ class FEDARENA_API Ledger {
     std::vector<Access> accesses;  ///< of each of them
     /// Planned for each of them besides, and not made; none where there was no plan.
     std::optional<std::vector<Access>> unmade = {};
+    /// How often its round was begun, which is more than once where crashes lost it: `accesses` are those of
+    /// all attempts, one after the other.
+    std::int64_t attempts = 1;
+    /// What each attempt at a round asked for; nothing where they asked for different things.
+    std::optional<std::vector<Access>> accesses_of_attempt() const;
     /// One of them.
     RoundAccesses round() const { return RoundAccesses(accesses, unmade); }
     /// How often its accesses are charged: also for a round that was lost, which somebody may have seen.

@@ -144,8 +144,9 @@ int run_replay(const ReplayArguments& arguments) {
   print("\n");
   if (!tally.same_build_differed) return kSuccess;
   throw Error::in(arguments.file, "the same build gave other bits than are recorded",
-                  {.remedy = "The records were edited, or the data or a library that is not part of "
-                             "fedarena changed; `fedarena verify` checks the records by themselves."});
+                  {.remedy = "An algorithm draws or keeps what is not in its streams and state, the records "
+                             "were edited, or the data or a library that is not part of fedarena changed; "
+                             "`fedarena verify` checks the records by themselves."});
 }
 
 }  // namespace

@@ -193,6 +193,7 @@ std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
   return keys;
 }
 
+// Of algorithms a registry has refused them before.
 void check_reserved(const SectionSpec& spec) {
   if (spec.entries == nullptr) return;
   for (const CatalogEntry& entry : *spec.entries) {

@@ -55,7 +55,8 @@ Bytes make_head(std::span<const std::byte> note, const std::vector<torch::Tensor
 }
 
 constexpr std::array kParts = {&Dataset::train, &Dataset::test, &Dataset::validation};
-constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::fitted, &Dataset::taken};
+constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::taken};
+constexpr std::array kLists = {&Dataset::users, &Dataset::read_off};
 constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation, &Dataset::column_scales};
 
 }  // namespace
@@ -148,14 +149,16 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
 
 std::optional<HostMemory> hold(const Dataset& dataset) {
   // Does not compile when a data set gets a part that is not written below.
-  [[maybe_unused]] const auto& [name, train, test, validation, classes, users, mean, deviation, fitted,
+  [[maybe_unused]] const auto& [name, train, test, validation, classes, users, mean, deviation, read_off,
                                 column_scales, note, taken] = dataset;
   Bytes head;
   std::vector<torch::Tensor> tensors;
   for (const auto text : kTexts) put_text(head, dataset.*text);
   put_number(head, static_cast<std::uint64_t>(classes));
-  put_number(head, users.size());
-  for (const std::string& user : users) put_text(head, user);
+  for (const auto list : kLists) {
+    put_number(head, (dataset.*list).size());
+    for (const std::string& text : dataset.*list) put_text(head, text);
+  }
   for (const auto scale : kScales) put_numbers(head, dataset.*scale);
   for (const auto part : kParts) {
     const auto& [inputs, targets, users_of_examples] = dataset.*part;
@@ -172,8 +175,10 @@ Dataset dataset_in(const HostMemory& memory) {
   auto tensor = memory.tensors().begin();
   for (const auto text : kTexts) dataset.*text = head.text();
   dataset.classes = head.integer();
-  dataset.users.resize(head.number());
-  for (std::string& user : dataset.users) user = head.text();
+  for (const auto list : kLists) {
+    (dataset.*list).resize(head.number());
+    for (std::string& text : dataset.*list) text = head.text();
+  }
   for (const auto scale : kScales) dataset.*scale = head.numbers<double>();
   for (const auto part : kParts) {
     Examples& examples = dataset.*part;

@@ -1,6 +1,8 @@
 // `fedarena attack` on runs that memorise, on runs that cannot, and on what it must refuse.
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <set>
 #include <signal.h>
 #include <string>
 #include <variant>
@@ -51,6 +53,12 @@ TEST_F(AttackCommand, TellsMembersOfAModelThatLearntThemByHeart) {
   EXPECT_THAT(attacks.attacks.back().references, ElementsAre("fedavg-seed-2", "fedavg-seed-3"));
 }
 
+std::multiset<std::optional<std::int64_t>> labels_of(const std::vector<results::ScoredExample>& examples) {
+  std::multiset<std::optional<std::int64_t>> labels;
+  for (const results::ScoredExample& example : examples) labels.insert(example.label);
+  return labels;
+}
+
 // Of clients with classes of their own, a held-out one has labels that no member has; and canaries with wrong
 // labels are neither members nor non-members.
 TEST_F(AttackCommand, TakesTestExamplesWherePartitionsLeaveNothingOut) {
@@ -66,7 +74,9 @@ TEST_F(AttackCommand, TakesTestExamplesWherePartitionsLeaveNothingOut) {
     run_small(scratch, experiment, "--out " + out);
     const fs::path run = fmt::format("{}/{}-seed-1", out, experiment.algorithms.front());
     succeed(fmt::format("attack {} --examples 10", run.string()));
-    EXPECT_EQ(attacks_of(scratch / run).non_members, results::kTestExamples);
+    const results::MembershipAttacks attacks = attacks_of(scratch / run);
+    EXPECT_EQ(attacks.non_members, results::kTestExamples);
+    EXPECT_EQ(labels_of(attacks.member_examples), labels_of(attacks.non_member_examples));
   }
 }
 

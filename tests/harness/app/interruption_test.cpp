@@ -157,7 +157,7 @@ TEST_F(Interruption, AFileOfLimitedSizeIsAMessage) {
   const std::string program = (build_folder() / "bin" / "fedarena").string();
   const CommandLine limited(std::vector<std::string>{"-c", "ulimit -f 20; exec \"$0\" \"$@\"", program});
   EXPECT_THAT(refused(limited + kRun, {.program = "/bin/sh"}),
-              HasSubstr("cannot be written: File too large\n  free some space there"));
+              HasSubstr("cannot be written: File too large\n  raise the limit of a file's size"));
 }
 
 TEST_F(Interruption, KillingAtAnyPointLosesAtMostWhatFollowsTheCheckpoint) {

@@ -75,7 +75,7 @@ TEST(Guard, PassesCallsThrough) { EXPECT_NO_THROW(run("nowhere", "exception")); 
 TEST(Guard, NamesPluginAlgorithmAndCall) {
   for (const Call& call : kCalls) {
     const std::string origin = "algorithm \"thrower\" of plugin good 1.2.3 failed in " + call.named + ": ";
-    EXPECT_EQ(failure(call.where, "exception"), origin + "the exception's text");
+    EXPECT_EQ(failure(call.where, "exception"), origin + "the exception's text and a second line");
     EXPECT_EQ(failure(call.where, "number"), origin + "something that is not a std::exception");
     EXPECT_EQ(failure(call.where, "torch"), origin + "the tensor's text");
     EXPECT_THAT(failure(call.where, "bug"), StartsWith(origin));

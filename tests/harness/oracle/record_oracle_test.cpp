@@ -225,7 +225,10 @@ TEST(RecordOracle, NeverRepeatsTheSystemsSamples) {
 TEST(RecordOracle, RefusesABatchOfLessThanNothing) {
   const Bench bench;
   RecordOracle oracle = bench.record(range(0, 10), exact());
-  EXPECT_THROW(oracle.gradient(bench.at(), {.batch_size = -1}), Bug);
+  EXPECT_THROW(oracle.gradient(bench.at(), {.batch_size = -1}), Error);
+  EXPECT_THROW((void)oracle.steps_per_epoch(-1), Error);
+  EXPECT_THROW((void)oracle.gradients_left(-1), Error);
+  EXPECT_THROW((void)oracle.votes_left({.parts = -1}), Error);
   EXPECT_TRUE(oracle.accesses().list().empty());
 }
 

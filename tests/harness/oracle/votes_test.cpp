@@ -226,7 +226,9 @@ TEST(Votes, AreRefusedWhereTheirShapeIsNotTheDeclaredOne) {
   };
   EXPECT_THAT(refusal(telling, {.parts = 40}), HasSubstr("voters answer with"));
   EXPECT_TRUE(oracle.accesses().list().empty());
-  EXPECT_THROW((void)oracle.noisy_sum(sums, {.numbers = 0}), Bug);
+  EXPECT_THAT(refusal(sums, {.numbers = 0}),
+              HasSubstr("the algorithm asks the oracle for votes of 0 numbers; allowed: 1 or more"));
+  EXPECT_THAT(refusal(Vote(), {}), HasSubstr("a vote that is an empty function"));
   // That it failed tells of examples, too, so the algorithm may not go on as if nothing was the matter.
   EXPECT_THAT(test::message_of([&] { oracle.refuse_caught_failure(); }),
               HasSubstr("went on after a vote of its own had failed"));
@@ -238,7 +240,7 @@ TEST(Votes, AreClippedToTheBoundThatWasAskedFor) {
   const Bench bench;
   RecordOracle oracle = with_noise(bench, 1);
   for (const double bound : {0.0, -1.0, 1e-31, 1e31, kInfinity})
-    EXPECT_THROW((void)oracle.noisy_sum(sums, {.numbers = 3, .bound = bound}), Bug) << bound;
+    EXPECT_THROW((void)oracle.noisy_sum(sums, {.numbers = 3, .bound = bound}), Error) << bound;
   VoteQuery query{.parts = 20, .numbers = 3, .bound = 1e6};
   const torch::Tensor wanted = with_noise(bench, 1).noisy_sum(sums, query);
   const Vote turncoat = [&](const Voters& voters) {

@@ -139,7 +139,7 @@ Dataset whole_dataset() {
   data.users = {"ann", "bob"};
   data.mean = {0.25};
   data.deviation = {0.5};
-  data.fitted = "means of the features";
+  data.read_off = {"the classes", "means of the features"};
   data.column_scales = {1.5, 1e300};
   data.note = "made up";
   data.taken = "two columns\n";
@@ -161,7 +161,7 @@ TEST(HostData, GivesBackTheWholeDataSet) {
     EXPECT_EQ(same.validation.size(), data.validation.size());
     EXPECT_EQ(same.name, data.name);
     EXPECT_EQ(same.note, data.note);
-    EXPECT_EQ(same.fitted, data.fitted);
+    EXPECT_EQ(same.read_off, data.read_off);
     EXPECT_EQ(same.column_scales, data.column_scales);
     EXPECT_EQ(same.taken, data.taken);
     EXPECT_EQ(same.mean, data.mean);

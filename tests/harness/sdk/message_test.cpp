@@ -154,6 +154,19 @@ TEST(Registry, RefusesANameThatIsTaken) {
   EXPECT_EQ(registry.algorithms().size(), 1U);
 }
 
+// What a file writes beside the settings of an algorithm.
+TEST(Registry, RefusesSettingsThatAreNoneOfTheAlgorithms) {
+  for (const std::string name : {"name", "label", "privacy"}) {
+    AlgorithmInfo info;
+    info.name = "idle";
+    info.fields = Idle::schema().fields();
+    info.fields.at(0).name = name;
+    EXPECT_THAT(
+        message_of([&] { Registry().add(info); }),
+        HasSubstr("the setting \"" + name + "\" of algorithm \"idle\" has a name that [[algorithms]]"));
+  }
+}
+
 std::uint64_t first(Stream stream) { return stream(); }
 
 TEST(Streams, AreNamedByRoundClientPurposeAndIndex) {

@@ -186,6 +186,7 @@ TEST_F(Budgets, PayForARoundThatWasLost) {
     EXPECT_EQ(Ledger::participations_of(resumed.ledger().clients().at(3).segments), 2);
     EXPECT_EQ(Ledger::participations_of(resumed.ledger().clients().at(0).segments), own ? 6 : 2);
     EXPECT_NEAR(*odometer_reading(resumed.ledger().charged(3)), thrice, 1e-9);
+    EXPECT_FALSE(resumed.ledger().varies()) << "data decided nothing";
     if (own) {
       EXPECT_TRUE(resumed.spent().contains(3));
     }

@@ -135,10 +135,11 @@ TEST_F(ClientStatesTest, ChangeAllOrNoneWhenTheDiskIsFull) {
     states.put({{0, state_of(10, 1)}, {1, state_of(10, 2)}});
     {
       const results::FileSizeLimit full(45);
-      EXPECT_THAT(test::message_of([&] {
-                    states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});
-                  }),
-                  AllOf(HasSubstr("states.bin: cannot be written"), HasSubstr("free some space")));
+      EXPECT_THAT(
+          test::message_of([&] {
+            states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});
+          }),
+          AllOf(HasSubstr("states.bin: cannot be written"), HasSubstr("raise the limit of a file's size")));
     }
     EXPECT_EQ(fills(states, 3), (std::vector<int>{1, 2, -1}));
     states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});

@@ -121,7 +121,7 @@ TEST(Uplink, RefusesAMeanOfNothing) {
 }
 
 TEST(Uplink, RefusesWhatNoHarnessWouldSend) {
-  EXPECT_THROW(CohortUplink({message({1}, -1), message({2}, 4)}).mean(kUpdate, kExamples), Bug);
+  EXPECT_THROW(CohortUplink({message({1}, -1), message({2}, 4)}).mean(kUpdate, kExamples), Error);
   EXPECT_THROW(CohortUplink({message({1}, 1), message({2, 3}, 1)}).mean(kUpdate), Bug);
   EXPECT_THROW(CohortUplink({message({1}, 1), Message()}).mean(kUpdate), Bug);
 }

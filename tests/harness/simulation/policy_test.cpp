@@ -313,9 +313,10 @@ TEST_F(Policies, DeclareWhatEpsilonTakesAsPublic) {
   EXPECT_THAT(declared(NoPolicy{}), IsEmpty());
   EXPECT_THAT(declared(records_hidden()), ElementsAre(proxy));
   EXPECT_THAT(declared(clients_hidden()), ElementsAre(proxy, tests));
-  dataset.fitted = "means of the features";
-  EXPECT_THAT(declared(messages_hidden()), ElementsAre(proxy, dataset.fitted, tests));
-  EXPECT_THAT(Simulation(setup(records_hidden())).ledger().public_data(), ElementsAre(dataset.fitted));
+  dataset.read_off = {"the classes", "means of the features"};
+  EXPECT_THAT(declared(messages_hidden()), ElementsAre(proxy, "the classes", "means of the features", tests));
+  EXPECT_THAT(Simulation(setup(records_hidden())).ledger().public_data(),
+              testing::ElementsAreArray(dataset.read_off));
 }
 
 // By which a rule may end a run, and anybody may choose the round that is kept.

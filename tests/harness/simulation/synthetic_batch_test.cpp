@@ -122,7 +122,7 @@ TEST_F(SyntheticBatches, AreCopies) {
   }
 }
 
-TEST_F(SyntheticBatches, AreRefusedInAnotherShape) {
+TEST_F(SyntheticBatches, AreRefusedInAnotherForm) {
   const auto problem = [&](const Batch& batch) {
     algorithm.on_aggregate = [&](Server& server) { server.synthetic = batch; };
     Simulation simulation(setup());
@@ -137,6 +137,11 @@ TEST_F(SyntheticBatches, AreRefusedInAnotherShape) {
   EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), torch::tensor({0})}), HasSubstr("their targets [1]"));
   EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), {}}), HasSubstr("their targets none"));
   EXPECT_THAT(problem({{}, torch::tensor({0})}), HasSubstr("have the shape none"));
+  for (const torch::Tensor& labels :
+       {torch::tensor({0, 1}, torch::kInt32), torch::tensor({0.5, 0.5}), torch::tensor({0, 2}),
+        torch::tensor({-1, 0}), torch::tensor({{0, 1}, {1, 0}})})
+    EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), labels}),
+                HasSubstr("; allowed: a class for each input: int64 [n], 0 to 1\n"));
 }
 
 TEST(ToArray, KeepsShapeOrderAndKind) {

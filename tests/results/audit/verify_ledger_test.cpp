@@ -327,16 +327,26 @@ TEST_F(ForgedRun, WhereAHeldOutClientTrains) {
   EXPECT_THAT(recorded(false, 0), Contains(HasSubstr("summary.json: held_out_clients is 0")));
 }
 
-// A round that was lost may have been answered, so it is charged too.
-TEST_F(ForgedRun, MayChargeMoreWhereNoiseCannotBeDrawnAgain) {
+// A round that was lost may have been answered, so it is charged too; but each attempt asks for what a round
+// asks for.
+TEST_F(ForgedRun, MayChargeAttemptsWhereNoiseCannotBeDrawnAgain) {
+  const auto with_attempt = [](const Train& train) {
+    Ledger ledger = ledger_of_records(honest);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.record(kRounds, client, train(client));
+    return ledger;
+  };
   const auto more = [](std::int64_t client) {
     std::vector<Access> list = honest(client).list();
     list.front().count += 5;
     return RoundAccesses(list);
   };
-  EXPECT_THAT(differences(toml("record", {{"noise_source", "\"system\""}}), ledger_of_records(more)),
-              IsEmpty());
-  EXPECT_THAT(differences(toml("record"), ledger_of_records(more)),
+  const std::string system = toml("record", {{"noise_source", "\"system\""}});
+  EXPECT_THAT(differences(system, with_attempt(honest)), IsEmpty());
+  EXPECT_THAT(
+      differences(system, with_attempt(more)),
+      Contains(
+          "ledger.json: accesses in a round of client 0 and 2 more is 25 by 2 attempts; recomputed: 10"));
+  EXPECT_THAT(differences(system, ledger_of_records(more)),
               Contains("ledger.json: accesses in a round of client 0 and 2 more is 15; recomputed: 10"));
 }
 

@@ -231,6 +231,8 @@ TEST(Pairs, NoteADifferenceWithoutSpread) {
   EXPECT_THAT(pairs.notes,
               Contains("a and b: the same difference with every seed, so there is no t; the signed "
                        "ranks decide"));
+  const Pairs two = compare({row_of("a", {0.3, 0.4}), row_of("b", {0.1, 0.2})});
+  EXPECT_THAT(two.notes, Contains("a and b: the same difference with every seed, so there is no t"));
 }
 
 // Root mean squared errors of 2, 3, 4 and of 1, 2.1, 2.9: less is better.

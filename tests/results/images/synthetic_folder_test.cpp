@@ -129,9 +129,9 @@ TEST_F(SyntheticFolderTest, LeavesNothingOfASetThatDoesNotFitOnTheDisk) {
   large.images = {{1, 1, 20, 20}, std::vector<float>(400)};
   {
     const FileSizeLimit limit(1000);
-    EXPECT_THAT(message_of([&] { synthetic.write(2, large); }),
-                HasSubstr("images.npy: cannot be written: File too large\n  free some space there and give "
-                          "the command again"));
+    EXPECT_THAT(
+        message_of([&] { synthetic.write(2, large); }),
+        HasSubstr("images.npy: cannot be written: File too large\n  raise the limit of a file's size"));
   }
   EXPECT_EQ(synthetic.rounds(), Rounds{1});
   EXPECT_FALSE(fs::exists(folder_ / "synthetic/round-0002.partial"));

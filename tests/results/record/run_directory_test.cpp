@@ -200,7 +200,9 @@ TEST_F(RunDirectoryTest, KeepsTheOldSummaryWhenTheDiskIsFull) {
     const FileSizeLimit limit(100);
     message = message_of([&] { run.write_summary(unfinished("fedavg", 1, 3)); });
   }
-  EXPECT_THAT(message, HasSubstr("summary.json: cannot be written: File too large\n  free some space there"));
+  EXPECT_THAT(
+      message,
+      HasSubstr("summary.json: cannot be written: File too large\n  raise the limit of a file's size"));
   EXPECT_EQ(run.summary(), unfinished("fedavg", 1, 0));
   EXPECT_FALSE(run.has(std::string(kSummaryFile) + ".partial"));
 }

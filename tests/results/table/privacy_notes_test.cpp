@@ -53,22 +53,28 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
   };
   const std::vector<Summary> summaries = {row_of(0.75, 2), row_of(0.5, 4)};
   const std::string text = render_markdown(table_of(summaries));
-  EXPECT_THAT(text,
-              HasSubstr("own: each client's epsilon is its own; this is the largest, the least is 0.5000 "
-                        "(RDP), 0.4500 (PLD); of the budgets [1, 3], 4 clients' pay for no further round"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "own: each client's epsilon is its own; this is the largest, the least is 0.5000 "
+          "(RDP), 0.4500 (PLD); of the budgets [1, 3], 4 clients' pay for no round beyond those charged"));
   EXPECT_THAT(
       text, HasSubstr("own: stopped after 15 of 20 rounds, because no client's budget pays for another one"));
   std::string lines;
   for (const auto& [head, line] : claim_lines(*summaries[0].privacy)) lines += head + ": " + line + "\n";
   EXPECT_THAT(lines, HasSubstr("least: 0.7500 by RDP, of the client with the least"));
-  EXPECT_THAT(lines, HasSubstr("budget: [1, 3], each client its own, which pays for no further round of 2 "
-                               "clients, which stopped"));
+  EXPECT_THAT(
+      lines,
+      HasSubstr("budget: [1, 3], each client its own, which pays for no round beyond those charged of 2 "
+                "clients, which stopped"));
   const Summary one = row_of(0.75, 1);
   EXPECT_THAT(render_markdown(table_of({one})),
-              HasSubstr("of the budgets [1, 3], 1 client's pays for no further round"));
-  EXPECT_THAT(claim_lines(*one.privacy),
-              Contains(testing::Pair(
-                  "budget", HasSubstr("each client its own, which pays for no further round of 1 client"))));
+              HasSubstr("of the budgets [1, 3], 1 client's pays for no round beyond those charged"));
+  EXPECT_THAT(
+      claim_lines(*one.privacy),
+      Contains(testing::Pair(
+          "budget",
+          HasSubstr("each client its own, which pays for no round beyond those charged of 1 client"))));
 }
 
 TEST(PrivacyNotes, CollectsWhatIsNoteworthyInAnySeed) {
