@@ -135,7 +135,7 @@ class RdpReader {
     if (charges_each_client(ledger.unit())) {
       for (const auto& [client, record] : ledger.clients()) charge(client, !record.segments.empty());
     }
-    if (reading.adjacencies.contains(Adjacency::kZeroOut)) reading.adjacencies.erase(Adjacency::kAddRemove);
+    reading.adjacencies = joint(std::move(reading.adjacencies));
     if (reading.adjacencies.size() > 1 && reading.claim.epsilon != kInfinity) {
       reading.claim = refused(fmt::format("the clients mix {} neighbours", describe(reading.adjacencies)));
     }

@@ -168,9 +168,12 @@ std::set<Adjacency> adjacencies(const std::vector<Access>& accesses) {
     if (const auto* sampled = std::get_if<SampledGaussian>(&event)) found.insert(sampled->adjacency);
     return false;
   });
-  // What holds for adding and removing at a given rate holds for zeroing out as well.
-  if (found.contains(Adjacency::kZeroOut)) found.erase(Adjacency::kAddRemove);
-  return found;
+  return joint(std::move(found));
+}
+
+std::set<Adjacency> joint(std::set<Adjacency> adjacencies) {
+  if (adjacencies.contains(Adjacency::kZeroOut)) return {Adjacency::kZeroOut};
+  return adjacencies;
 }
 
 std::string describe(const std::set<Adjacency>& adjacencies) {

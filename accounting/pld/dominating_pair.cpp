@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "fedarena/accounting/metric.hpp"
@@ -28,6 +29,8 @@ class Collector {
   }
 
   Terms finish() {
+    check_adjacencies();
+    terms_.mixed = met_.contains(Adjacency::kReplaceOne) && met_.contains(Adjacency::kZeroOut);
     if (precision_ == 0) return std::move(terms_);
     const double sigma = 1 / std::sqrt(precision_);
     // Alone they have a closed form; beside others, a grid that holds their losses and those of the others.
@@ -49,11 +52,11 @@ class Collector {
     throw Unproven(Complaint{.found = kNoDistance});
   }
   void add_event(const Gaussian& event, double count) {
-    meet(event.adjacency);
+    met_.insert(event.adjacency);
     add_plain(event.noise_multiplier, event.adjacency, count);
   }
   void add_event(const SampledGaussian& event, double count) {
-    meet(event.adjacency);
+    met_.insert(event.adjacency);
     const double sigma = joint_noise_multiplier(event);
     if (event.rate == 0) return;
     if (event.rate == 1) return add_plain(sigma, event.adjacency, count);
@@ -123,18 +126,15 @@ class Collector {
     terms_.list.push_back({pair, count});
   }
 
-  // An epsilon is about one notion of neighbours; those of add-remove and of zero-out have the same pairs.
-  void meet(Adjacency adjacency) {
-    const bool replaces = adjacency == Adjacency::kReplaceOne;
-    if (adjacency_ && (*adjacency_ == Adjacency::kReplaceOne) != replaces) {
-      throw Unproven(Complaint{.found = fmt::format("accesses under {} and under {} are composed",
-                                                    name(*adjacency_), name(adjacency)),
-                               .allowed = "one adjacency for all"});
-    }
-    adjacency_ = adjacency;
+  // An epsilon is about one notion of neighbours.
+  void check_adjacencies() const {
+    const std::set<Adjacency> joint = fedarena::joint(met_);
+    if (joint.size() < 2) return;
+    throw Unproven(Complaint{.found = fmt::format("accesses under {} are composed", describe(joint)),
+                             .allowed = "one adjacency for all"});
   }
 
-  std::optional<Adjacency> adjacency_;
+  std::set<Adjacency> met_;
   double precision_ = 0;  // of all plain Gaussians together: sum of (distance / sigma)^2
   Terms terms_;
 };
@@ -212,7 +212,7 @@ Terms terms_of(std::span<const Access> accesses) {
 }
 
 std::optional<Terms> attained(const Terms& terms) {
-  if (terms.any_laplace) return std::nullopt;
+  if (terms.any_laplace || terms.mixed) return std::nullopt;
   Terms result = terms;
   for (Term& term : result.list) {
     const auto* pair = std::get_if<FixedSizePair>(&term.pair);

@@ -50,6 +50,7 @@ struct Terms {
   bool two_sided = false;       ///< adding a record and removing one differ
   bool any_fixed_size = false;  ///< a FixedSizePair is among them
   bool any_laplace = false;     ///< so is Laplace noise in R^n, as any mechanism of its epsilon
+  bool mixed = false;           ///< some are for every exchange, others for that with nothing alone
   /// The sum of the pure epsilons above `kLargestPure`, which are not in the list: basic composition adds it
   /// to what the list has (Dwork and Roth 2014, Theorem 3.16).
   double added = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <c10/util/Exception.h>
+#include <c10/util/SmallVector.h>
 #include <fmt/format.h>
 
 #include "harness/sdk/message_snapshot.hpp"
@@ -71,10 +72,10 @@ class ReadOnly {
  public:
   // All outlive this.
   void add(std::string_view what, const torch::Tensor& tensor) {
-    tensors_.push_back({what, tensor, writes_to(tensor), &tensor});
+    tensors_.push_back(SeenTensor{what, tensor, writes_to(tensor), &tensor});
   }
   void add(std::string_view what, const Message& message) {
-    messages_.push_back({what, MessageSnapshot(message), &message});
+    messages_.push_back(SeenMessage{what, MessageSnapshot(message), &message});
   }
 
   void check() const {
@@ -104,8 +105,9 @@ class ReadOnly {
                           .remedy = "Change a copy: a clone() of a tensor, or Params of its own"});
   }
 
-  std::vector<SeenTensor> tensors_;
-  std::vector<SeenMessage> messages_;
+  // As many as any call has, without asking for memory in every round of every client.
+  c10::SmallVector<SeenTensor, 3> tensors_;
+  c10::SmallVector<SeenMessage, 1> messages_;
 };
 
 ReadOnly inputs_of(const Server& server) {
@@ -138,22 +140,22 @@ class GuardedAlgorithm final : public Algorithm {
  public:
   GuardedAlgorithm(const AlgorithmInfo& info, const Settings& settings)
       : origin_(fmt::format("algorithm \"{}\" of plugin {}", info.name, info.plugin)) {
-    inner_ = call("its constructor", [&] {
+    inner_ = call({origin_, "its constructor"}, [&] {
       std::unique_ptr<const Algorithm> made = info.create ? info.create(settings) : nullptr;
       if (made == nullptr) throw Error::of("what makes it returned nothing");
       return made;
     });
   }
   ~GuardedAlgorithm() override {
-    const std::string visited = origin_ + ", in its destructor,";
-    const PluginVisit visit(&visited);
+    const PluginCall destroyed{origin_, "its destructor"};
+    const PluginVisit visit(&destroyed);
     inner_.reset();
   }
   GuardedAlgorithm(const GuardedAlgorithm&) = delete;
   GuardedAlgorithm& operator=(const GuardedAlgorithm&) = delete;
 
   void start(Server& server) const override {
-    call("start", [&] {
+    call({origin_, "start"}, [&] {
       const ReadOnly inputs = inputs_of(server);
       inner_->start(server);
       inputs.check();
@@ -161,7 +163,7 @@ class GuardedAlgorithm final : public Algorithm {
     });
   }
   Message broadcast(const Server& server) const override {
-    return call(fmt::format("broadcast, round {}", server.round), [&] {
+    return call({origin_, "broadcast", server.round}, [&] {
       // It is called as often as somebody wants to know, for tests of personal models too.
       ReadOnly inputs = inputs_of(server);
       inputs.add("server.state", server.state);
@@ -173,7 +175,7 @@ class GuardedAlgorithm final : public Algorithm {
     });
   }
   Message train(Client& client, const Message& downlink) const override {
-    return call(fmt::format("train, round {}, client {}", client.round, client.id), [&] {
+    return call({origin_, "train", client.round, client.id}, [&] {
       const ReadOnly inputs = inputs_of(client, downlink);
       Message message = inner_->train(client, downlink);
       inputs.check();
@@ -183,11 +185,10 @@ class GuardedAlgorithm final : public Algorithm {
     });
   }
   std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
-    return call(fmt::format("uplink_entries, round {}", round),
-                [&] { return inner_->uplink_entries(round); });
+    return call({origin_, "uplink_entries", round}, [&] { return inner_->uplink_entries(round); });
   }
   std::vector<Params> centres(const Message& downlink) const override {
-    return call("centres", [&] {
+    return call({origin_, "centres"}, [&] {
       std::vector<Params> centres = inner_->centres(downlink);
       for (const Params& centre : centres) {
         if (const std::string why = centre.empty() ? "is empty" : unsendable(centre.flat()); !why.empty())
@@ -197,7 +198,7 @@ class GuardedAlgorithm final : public Algorithm {
     });
   }
   void aggregate(Server& server, const Uplink& uplink) const override {
-    call(fmt::format("aggregate, round {}", server.round), [&] {
+    call({origin_, "aggregate", server.round}, [&] {
       const ReadOnly inputs = inputs_of(server);
       inner_->aggregate(server, uplink);
       inputs.check();
@@ -205,17 +206,17 @@ class GuardedAlgorithm final : public Algorithm {
     });
   }
   std::optional<AccessPlan> access_plan(const Client& client) const override {
-    return call(fmt::format("access_plan, round {}, client {}", client.round, client.id), [&] {
+    return call({origin_, "access_plan", client.round, client.id}, [&] {
       std::optional<AccessPlan> plan = inner_->access_plan(client);
       if (plan) check_plan(*plan);
       return plan;
     });
   }
   bool personalises() const override {
-    return call("personalises", [&] { return inner_->personalises(); });
+    return call({origin_, "personalises"}, [&] { return inner_->personalises(); });
   }
   Params personalise(Client& client, const Message& downlink) const override {
-    return call(fmt::format("personalise, round {}, client {}", client.round, client.id), [&] {
+    return call({origin_, "personalise", client.round, client.id}, [&] {
       const ReadOnly inputs = inputs_of(client, downlink);
       Params personal = inner_->personalise(client, downlink);
       inputs.check();
@@ -231,8 +232,7 @@ class GuardedAlgorithm final : public Algorithm {
   }
 
   template <typename Call>
-  auto call(std::string_view where, const Call& body) const -> decltype(body()) {
-    const std::string visited = fmt::format("{}, in {},", origin_, where);
+  auto call(const PluginCall& visited, const Call& body) const -> decltype(body()) {
     const PluginVisit visit(&visited);
     try {
       return body();
@@ -240,17 +240,18 @@ class GuardedAlgorithm final : public Algorithm {
       throw;
     } catch (const Error& error) {
       Complaint complaint = error.complaint();
-      complaint.found = fmt::format("{} ({}, in {})", complaint.found, origin_, where);
+      complaint.found = fmt::format("{} ({}, in {})", complaint.found, origin_, visited.where());
       throw Error(std::move(complaint));
     } catch (const std::exception& thrown) {
-      fail(where, brief(thrown));
+      fail(visited, brief(thrown));
     } catch (...) {
-      fail(where, "something that is not a std::exception");
+      fail(visited, "something that is not a std::exception");
     }
   }
 
-  [[noreturn]] void fail(std::string_view where, const std::string& what) const {
-    throw PluginFailure(Complaint{.found = fmt::format("{} failed in {}: {}", origin_, where, what)});
+  [[noreturn]] static void fail(const PluginCall& call, const std::string& what) {
+    throw PluginFailure(
+        Complaint{.found = fmt::format("{} failed in {}: {}", call.origin, call.where(), what)});
   }
 
   std::string origin_;

@@ -11,8 +11,10 @@ ExactOracle::ExactOracle(const Setting& setting, torch::Tensor positions, const 
 torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
   if (batch_size == 0) return positions();
   if (!order_.defined() || used_ >= size()) {
-    const std::vector<std::int64_t> permutation = shuffles_.permutation(size());
-    order_ = positions().index_select(0, torch::tensor(permutation, torch::kInt64));
+    const auto* own = positions().data_ptr<std::int64_t>();
+    std::vector<std::int64_t> order = shuffles_.permutation(size());
+    for (std::int64_t& position : order) position = own[position];
+    order_ = tensor_of(order);
     used_ = 0;
   }
   const std::int64_t count = std::min(batch_size, size() - used_);

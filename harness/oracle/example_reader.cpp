@@ -1,5 +1,6 @@
 #include "harness/oracle/example_reader.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -66,6 +67,12 @@ class ExampleReader::Residents {
   std::mutex lock_;
   std::vector<Kept> all_;
 };
+
+torch::Tensor tensor_of(std::span<const std::int64_t> positions) {
+  torch::Tensor tensor = torch::empty({std::ssize(positions)}, torch::kInt64);
+  std::ranges::copy(positions, tensor.data_ptr<std::int64_t>());
+  return tensor;
+}
 
 ExampleReader::ExampleReader(const Dataset& dataset, torch::TensorOptions options)
     : options_(std::move(options)) {

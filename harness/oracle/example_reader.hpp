@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "fedarena/model.hpp"
 
@@ -17,6 +19,10 @@ struct InputSkew {
   std::int64_t client = 0;
   std::int64_t first = 0;  ///< the number of example 0: tells the noise of several lists of examples apart
 };
+
+/// Numbers of examples as int64 [n]. One copy, where torch::tensor() makes several: clients may be many, and
+/// their rounds short.
+torch::Tensor tensor_of(std::span<const std::int64_t> positions);
 
 /// Turns stored examples into what a model works on: floating type, device, pixels scaled and normalised. On
 /// a GPU it keeps a copy of the examples as they are stored.

@@ -202,10 +202,9 @@ Voting& MeteredOracle::parts(const VoteQuery& query) {
   if (found == votings_.end()) {
     const std::int64_t examples = size() / query.parts;
     Stream order = streams_.in_round(0)(Purpose::kBatches, kPartsStream);
-    const torch::Tensor dealt =
-        positions_.index_select(0, torch::tensor(order.permutation(size()), torch::kInt64))
-            .narrow(0, 0, query.parts * examples)
-            .view({query.parts, examples});
+    const torch::Tensor dealt = positions_.index_select(0, tensor_of(order.permutation(size())))
+                                    .narrow(0, 0, query.parts * examples)
+                                    .view({query.parts, examples});
     const std::string prefix = prefix_of(query.parts);
     Message own;
     for (const Message::Entry& entry : remembered_.entries()) {

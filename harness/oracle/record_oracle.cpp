@@ -22,7 +22,7 @@ RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, cons
     const auto* position = this->positions().data_ptr<std::int64_t>();
     std::copy_if(position, position + size(), std::back_inserter(held),
                  [&](std::int64_t own) { return !canaries_.leaves_out(own); });
-    hold(torch::tensor(held, torch::kInt64));
+    hold(tensor_of(held));
   }
   if (canaries_.control()) book().add(ExactAccess{kAnswersWithoutNoise});
 }
@@ -60,8 +60,7 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
     const auto* position = positions().data_ptr<std::int64_t>();
     std::erase_if(chosen, [&](std::int64_t example) { return canaries_.leaves_out(position[example]); });
   }
-  return {positions().index_select(0, torch::tensor(chosen, torch::kInt64)), rate,
-          static_cast<double>(batch_size)};
+  return {positions().index_select(0, tensor_of(chosen)), rate, static_cast<double>(batch_size)};
 }
 
 Params RecordOracle::gradient(const Params& at, const Query& query) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cfenv>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "fedarena/base/error.hpp"
 
@@ -21,21 +23,30 @@ class KeptFloatEnvironment {
   std::fenv_t environment_{};
 };
 
+/// A call into a plugin's code. It is put into words only where it fails, because there are millions.
+struct FEDARENA_API PluginCall {
+  std::string_view origin;  ///< "algorithm \"x\" of plugin y"; outlives the call, as does the next
+  std::string_view function;
+  std::int64_t round = -1, client = -1;  ///< below 0: of none
+  /// "train, round 3, client 0"
+  std::string where() const;
+};
+
 /// While a plugin's code has this thread: says who it is should it end the process by exit() or quick_exit(),
 /// or crash it, and keeps the thread's floating-point environment.
 class FEDARENA_API PluginVisit {
  public:
-  /// `where`: "algorithm \"x\" of plugin y, in train,"; outlives this. nullptr: nobody is to be named.
-  explicit PluginVisit(const std::string* where);
+  /// `call` outlives this. nullptr: nobody is to be named.
+  explicit PluginVisit(const PluginCall* call);
   ~PluginVisit();
   PluginVisit(const PluginVisit&) = delete;
   PluginVisit& operator=(const PluginVisit&) = delete;
 
   /// Of the innermost visit of this thread, for threads that go on with its work; nullptr outside of visits.
-  static const std::string* current();
+  static const PluginCall* current();
 
  private:
-  const std::string* outside_;
+  const PluginCall* outside_;
   KeptFloatEnvironment environment_;
 };
 

@@ -42,8 +42,7 @@ Score Evaluator::score(const Params& params, const Piece& piece) const {
   torch::Tensor positions;
   InputSkew skew;
   if (piece.of == Piece::Of::kClient) {
-    positions =
-        torch::tensor((*setting_.client_tests)[static_cast<std::size_t>(piece.client)], torch::kInt64);
+    positions = tensor_of((*setting_.client_tests)[static_cast<std::size_t>(piece.client)]);
     if (setting_.test_skew) skew = setting_.test_skew(piece.client);
   } else {
     positions = torch::arange(piece.begin, piece.end, torch::kInt64);

@@ -30,7 +30,7 @@ std::pair<torch::Tensor, torch::Tensor> Simulation::halves_of(std::int64_t clien
   const torch::Tensor shard = shard_of(client);
   const std::int64_t n = shard.size(0), first = (n + 1) / 2;
   Stream draws = streams_of(kBeforeTraining, client)(Purpose::kBatches);
-  const torch::Tensor order = torch::tensor(draws.permutation(n), torch::kInt64);
+  const torch::Tensor order = tensor_of(draws.permutation(n));
   const auto part = [&](std::int64_t begin, std::int64_t count) {
     return shard.index_select(0, std::get<0>(order.narrow(0, begin, count).sort()));
   };

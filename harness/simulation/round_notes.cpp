@@ -21,6 +21,21 @@ std::vector<Value> values_of(const torch::Tensor& tensor) {
   return {first, first + tensor.numel()};
 }
 
+// Of class probabilities the likeliest class.
+torch::Tensor labels_of(const torch::Tensor& targets, std::int64_t classes) {
+  if (targets.is_floating_point() && targets.dim() == 2 && targets.size(1) == classes)
+    return targets.argmax(1);
+  const bool fits = targets.scalar_type() == torch::kInt64 && targets.dim() == 1 &&
+                    targets.ge(0).logical_and(targets.lt(classes)).all().item<bool>();
+  if (fits) return targets;
+  throw Error(Complaint{.found = fmt::format("the algorithm's synthetic targets are {} {}, from {} to {}",
+                                             torch::toString(targets.scalar_type()), shape_text(targets),
+                                             targets.min().item<double>(), targets.max().item<double>()),
+                        .allowed = fmt::format("classes from 0 to {}, int64 [n], or their probabilities, "
+                                               "floating [n, {}]",
+                                               classes - 1, classes)});
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, double>> observed_means(const Observations& observed) {
@@ -63,18 +78,9 @@ Batch in_pixels(const Batch& synthetic, const ExampleReader& reader, const Model
   }
   if (targets.size(0) == 0) return {};
   const bool classes = model.architecture().loss == Loss::kCrossEntropy;
-  if (classes && (targets.scalar_type() != torch::kInt64 || targets.dim() != 1 ||
-                  targets.min().item<std::int64_t>() < 0 ||
-                  targets.max().item<std::int64_t>() >= model.architecture().outputs)) {
-    throw Error(Complaint{.found = fmt::format("the algorithm's synthetic targets are {} {}, from {} to {}",
-                                               torch::toString(targets.scalar_type()), shape_text(targets),
-                                               targets.min().item<double>(), targets.max().item<double>()),
-                          .allowed = fmt::format("a class for each input: int64 [n], 0 to {}",
-                                                 model.architecture().outputs - 1),
-                          .remedy = "Set server.synthetic to them in aggregate()"});
-  }
+  const torch::Tensor labels = classes ? labels_of(targets, model.architecture().outputs) : targets;
   return {reader.pixels(inputs),
-          targets.detach().to(torch::kCPU, targets.scalar_type(), false, true).contiguous()};
+          labels.detach().to(torch::kCPU, labels.scalar_type(), false, true).contiguous()};
 }
 
 results::Array to_array(const torch::Tensor& tensor) {

@@ -31,8 +31,9 @@ std::vector<results::ModelChoice> choices_of(std::span<const std::int64_t> cohor
                                              std::span<const std::int64_t> choices);
 
 /// An algorithm's synthetic batch as people look at it: inputs float32 in pixel units
-/// (ExampleReader::pixels), targets as they are, copied to the CPU. An empty batch stays empty. Error when
-/// the inputs are not of the model's shape, as many as the targets.
+/// (ExampleReader::pixels), targets as they are, of class probabilities the likeliest class, copied to the
+/// CPU. A batch of nothing is empty. Error when the inputs are not of the model's shape, as many as the
+/// targets, or the targets are not classes where the model has classes.
 Batch in_pixels(const Batch& synthetic, const ExampleReader& reader, const Model& model);
 
 /// The values of a contiguous tensor on the CPU; what is not int64 becomes float32.

@@ -155,7 +155,7 @@ MeteredOracle::Setting Simulation::shard_setting(std::int64_t client) const {
 }
 
 torch::Tensor Simulation::shard_of(std::int64_t client) const {
-  return torch::tensor(setup_.partition[static_cast<std::size_t>(client)], torch::kInt64);
+  return tensor_of(setup_.partition[static_cast<std::size_t>(client)]);
 }
 
 Simulation::Past Simulation::past_of(std::int64_t client) const {

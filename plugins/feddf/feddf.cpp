@@ -84,7 +84,7 @@ class FedDf final : public Algorithm {
         if (first_pass) taught.index_copy_(0, positions, distillation.mean_outputs(inputs));
         const Batch lesson{inputs, taught.index_select(0, positions)};
         adam.step(server.params, distillation.gradient(server.params, lesson), rate_at(step));
-        if (step + 1 == config_.distillation_steps)
+        if (step + 1 == config_.distillation_steps && server.model.architecture().loss == Loss::kCrossEntropy)
           server.observed.add("agreement",
                               agreement(server.compute.outputs(server.params, inputs), lesson.targets));
       }

@@ -6,8 +6,9 @@
 // rounding; the server takes plain SGD steps along the union of the sets; augmentation is an option here. The
 // server leaves rho with its last step, as FedLAP does. Examples are read as they are, class by class, which
 // is an exact access under policy "record"; with class_means = "votes" every example votes for the mean
-// features of its class in each iteration, which is private there. The paper's own private version, with
-// noisy gradients of the images' loss, is not here.
+// features of its class in each iteration, which is private there: features of examples are then cut to
+// feature_bound, those of images are not, so that images meet the mean of cut ones. The paper's own private
+// version, with noisy gradients of the images' loss, is not here.
 //
 // Defaults: rho 5, 10 images a class that start as examples, 1000 iterations, 256 examples of a class in
 // each, image rate 1 with momentum 0.5; on the server 500 epochs in batches of 256 at rate 0.01. They are

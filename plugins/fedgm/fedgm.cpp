@@ -83,7 +83,7 @@ class FedGm final : public Algorithm {
           .found = "fedgm sends its sets once, but the experiment has rounds = " +
                    std::to_string(server.rounds) + " and label_epsilon = " + to_text(config_.label_epsilon),
           .allowed = in_halves() ? "two rounds, one for each half of the sets"
-                                 : "one round, or two under the policy \"label\" in two stages",
+                                 : "one round, or two, in which clients condense what they then hold",
           .remedy = std::string("set experiment.rounds = ") + (in_halves() ? "2" : "1") +
                     ", in a file of its own"});
     }
@@ -102,8 +102,11 @@ class FedGm final : public Algorithm {
       half = Batch{client.state[kImages], client.state[kLabels]}.to(client.model.options());
     } else {  // the first round, or the first of this client
       const Batch set = condensed_set(config_, client);
-      half = half_of(set, client.round == 1 ? 0 : 1);
-      if (client.round == 1) keep(client.state, half_of(set, 1));
+      // Of an odd number a class, halves have one more of every other class: of which, differs by client.
+      const bool odd = config_.images_per_class % 2 == 1;
+      const auto first = odd ? static_cast<std::int64_t>(client.streams(Purpose::kAlgorithm).below(2)) : 0;
+      half = half_of(set, client.round == 1 ? first : 1 - first);
+      if (client.round == 1) keep(client.state, half_of(set, 1 - first));
     }
     if (half.size() > 0) {
       half.targets = client.oracle.randomised_response(half.targets, prior_of(client, downlink, half.inputs),

@@ -91,7 +91,10 @@ class FedLap final : public Algorithm {
     WeightedSet own{first_set(client)};
     const bool has_images = own.set.size() > 0;
     if (has_images) approximate(config_, client, start, own.set);
-    if (config_.carry_images) client.state.put(kImages, own.set.inputs);
+    if (config_.carry_images) {
+      client.state.put(kImages, own.set.inputs);
+      client.state.put(kLabels, own.set.targets);
+    }
     Message message = encode_set(config_, client, own.set);
     if (has_images && config_.server_calibration) {
       own.norms = tensor_norms(client.oracle.gradient(start, {}));
@@ -119,10 +122,12 @@ class FedLap final : public Algorithm {
   }
 
  private:
-  // The images of last round where they are carried over, else new ones.
+  // The images of last round where they are carried over and the client has the same classes, else new ones.
   Batch first_set(Client& client) const {
     if (!config_.carry_images || !client.state.contains(kImages.name)) return initial_set(config_, client);
-    return {client.state[kImages].to(client.model.options()), balanced_labels(config_, client)};
+    const torch::Tensor labels = balanced_labels(config_, client);
+    if (!at::equal(client.state[kLabels].to(labels.device()), labels)) return initial_set(config_, client);
+    return {client.state[kImages].to(client.model.options()), labels};
   }
 
   Config config_;

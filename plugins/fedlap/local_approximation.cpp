@@ -69,8 +69,7 @@ double voted_radius(const Config& config, Client& client, const Params& start, G
         std::vector<torch::Tensor> losses;
         for (const Params& at : way) {
           const torch::Tensor outputs = client.model.forward(at, voters.examples.inputs.flatten(0, 1));
-          losses.push_back(
-              at::cross_entropy_loss(outputs, voters.examples.targets.flatten(), {}, at::Reduction::None));
+          losses.push_back(client.model.losses(outputs, voters.examples.targets.flatten()));
         }
         const torch::Tensor all = at::stack(losses, 1);
         return (all - all.narrow(1, 0, 1)).unsqueeze(1);

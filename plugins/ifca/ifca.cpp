@@ -6,7 +6,9 @@
 //
 // Differs from the papers: the first hypothesis is the run's initial model, the others are drawn like it or,
 // with init = "normal", from N(0, I). One that nobody chose stays; the one that most clients chose is tested
-// as the global model. Messages are read singly and losses exact: only "local" with k-means has an epsilon.
+// as the global model. With k-means a hypothesis becomes the mean of the models that are nearest to it:
+// neither weighting nor server_rate has a part in that. Messages are read singly and losses exact: only
+// "local" with k-means has an epsilon.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -36,7 +38,10 @@ class Ifca final : public Algorithm {
   static Schema<Config> schema() {
     return Schema<Config>{
         {"hypotheses", &Config::hypotheses, "models that clients choose from", Constraint::between(1, 1000)},
-        {"assign", &Config::assign, "who says which hypothesis a client's training belongs to",
+        {"assign", &Config::assign,
+         "who says which hypothesis a client's training belongs to; with k-means hypotheses are plain means, "
+         "without "
+         "weighting and server_rate",
          Constraint::one_of({"clients", "k-means"})},
         {"init", &Config::init, "how all hypotheses but the first begin: as the model does, or from N(0, I)",
          Constraint::one_of({"model", "normal"})},

@@ -232,6 +232,22 @@ TEST(Account, ZeroingAUnitOutCostsWhatRemovingItDoesAtTheSameRate) {
   EXPECT_FALSE(account_of(records({times(fixed_size(0.1, 1, Adjacency::kZeroOut))}), kOpacus).rdp.epsilon);
 }
 
+// Distances 2 / z and 1 / z' together are that of one Gaussian; which neighbours another one exchanges, and
+// which client made which, makes no difference.
+TEST(Account, TakesAnyExchangeBesideZeroingOutForThat) {
+  const Event exchanged = Gaussian{4, Adjacency::kReplaceOne}, zeroed = Gaussian{3, Adjacency::kZeroOut};
+  const double together = 1 / std::sqrt(4.0 / 16 + 1.0 / 9);
+  const Account one = account_of(records({times(Gaussian{together, Adjacency::kZeroOut}, 1)}), kOpacus);
+  RoundAccesses both = times(exchanged, 1);
+  both.add(zeroed);
+  const Account mixed = account_of(records({both}), kOpacus);
+  EXPECT_EQ(mixed.adjacency, Adjacency::kZeroOut);
+  EXPECT_NEAR(*mixed.rdp.epsilon, *one.rdp.epsilon, 1e-12);
+  EXPECT_NEAR(*mixed.pld.epsilon, *one.pld.epsilon, 1e-9);
+  EXPECT_EQ(account_of(records({times(exchanged), times(zeroed)}), kOpacus).adjacency, Adjacency::kZeroOut);
+  EXPECT_FALSE(pld_epsilon(both.list(), 1e-5, {.lower_bound = true}).lower);
+}
+
 TEST(Account, RefusesToMixAdjacencies) {
   const Event add_remove = poisson(0.1, 2);
   const Event other = fixed_size(0.1, 2);

@@ -63,6 +63,8 @@ TEST(Event, HasTheAdjacenciesOfItsGaussians) {
   EXPECT_EQ(adjacencies({{Composition{{{Composition{{{fixed_size(0.1, 1), 1}}}, 1}}}, 1}}),
             std::set{Adjacency::kReplaceOne});
   EXPECT_EQ(adjacencies({{Gaussian{1}, 1}, {fixed_size(0.1, 1), 1}}).size(), 2U);
+  EXPECT_EQ(adjacencies({{Gaussian{1, Adjacency::kZeroOut}, 1}, {fixed_size(0.1, 1), 1}}),
+            std::set{Adjacency::kZeroOut});
   EXPECT_EQ(adjacencies({{Gaussian{1, Adjacency::kZeroOut}, 1}, {poisson(0.1, 1), 1}}),
             std::set{Adjacency::kZeroOut});
 }

@@ -139,8 +139,12 @@ FEDARENA_API bool any_event(const std::vector<Access>& accesses,
 /// holds one.
 FEDARENA_API bool is_exact(const Event& event);
 /// Whose neighbours the Gaussians hide, those of compositions included. Laplace noise and randomised response
-/// are defined on whatever neighbours the rest has. Add-remove and zero-out together are zero-out.
+/// are defined on whatever neighbours the rest has. Joint, as below.
 FEDARENA_API std::set<Adjacency> adjacencies(const std::vector<Access>& accesses);
+/// Under which neighbours all of those claims hold, one where that is known. Beside zero-out it is that: what
+/// holds for every exchange holds for one with a unit that contributes nothing, and what holds for adding and
+/// removing holds at a given rate.
+FEDARENA_API std::set<Adjacency> joint(std::set<Adjacency> adjacencies);
 /// The event in which every sample of a fixed size is a Poisson sample of the same rate under zero-out:
 /// what accountants read where a user has them assume that the two cost the same, which nobody has proven.
 FEDARENA_API Event assuming_poisson(Event event);

@@ -44,7 +44,8 @@ void ask_pld(const Question& question, Answer& answer) {
       pld_epsilon(question.accesses, question.settings.delta, {.lower_bound = question.lower});
   answer.claim.epsilon = found.upper;
   answer.lower = found.lower;
-  if (question.lower && !found.lower) answer.no_lower = "none is known for Laplace noise in R^n";
+  if (question.lower && !found.lower)
+    answer.no_lower = "none is known for Laplace noise in R^n, or for replace-one beside zero-out";
   answer.wide = !found.as_near_as_wanted;
 }
 

@@ -36,9 +36,6 @@ std::string access_lines(const std::vector<Access>& accesses) {
   return text;
 }
 
-// The neighbours that the accesses protect: a name, "mixed", or "none" where the mechanism knows of none.
-std::string adjacency_of(const std::vector<Access>& accesses) { return only_one_of(adjacencies(accesses)); }
-
 // How units were sampled: a name, "mixed", or "none".
 std::string sampling_of(const std::vector<Access>& accesses) {
   std::set<Sampling> samplings;
@@ -153,8 +150,13 @@ const Finding& best_of(const std::vector<Finding>& findings, bool least) {
   return *best;
 }
 
-void print_text(const std::vector<Finding>& findings, const std::vector<Access>& accesses,
-                const AccountSettings& settings, const std::string& claim, const char* before_accesses) {
+Subject::Subject(const std::vector<std::vector<Access>>& units, std::size_t worst) : accesses(units[worst]) {
+  for (const std::vector<Access>& unit : units) neighbours.merge(adjacencies(unit));
+  neighbours = joint(std::move(neighbours));
+}
+
+void print_text(const std::vector<Finding>& findings, const Subject& subject, const AccountSettings& settings,
+                const std::string& claim, const char* before_accesses) {
   for (const Finding& finding : findings) {
     const Answer& answer = finding.answer;
     const std::string number = finding.proven() ? finding.text : "-";
@@ -175,8 +177,8 @@ void print_text(const std::vector<Finding>& findings, const std::vector<Access>&
   }
   // The explanation is for people: what a script reads holds numbers alone.
   std::fflush(stdout);
-  print(stderr, "{}, adjacency {}{}{}\n{}", claim, adjacency_of(accesses),
-        assumption_text(accesses, settings), before_accesses, access_lines(accesses));
+  print(stderr, "{}, adjacency {}{}{}\n{}", claim, only_one_of(subject.neighbours),
+        assumption_text(subject.accesses, settings), before_accesses, access_lines(subject.accesses));
 }
 
 void add_findings(results::Json& json, const std::string& key, const std::vector<Finding>& findings,
@@ -194,14 +196,14 @@ void add_findings(results::Json& json, const std::string& key, const std::vector
   }
 }
 
-void print_json(results::Json json, const std::vector<Access>& accesses, const AccountSettings& settings) {
+void print_json(results::Json json, const Subject& subject, const AccountSettings& settings) {
   json["orders"] = settings.orders;
   json["conversion"] = settings.conversion;
   json["assume"] = settings.assume;
-  json["adjacency"] = adjacency_of(accesses);
-  json["sampling"] = sampling_of(accesses);
+  json["adjacency"] = only_one_of(subject.neighbours);
+  json["sampling"] = sampling_of(subject.accesses);
   json["accesses"] = results::Json::array();
-  for (const Access& access : accesses) {
+  for (const Access& access : subject.accesses) {
     results::Json entry;
     entry["count"] = access.count;
     entry["event"] = describe(access.event);

@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "fedarena/accounting/account.hpp"
+#include "fedarena/accounting/event.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/schema.hpp"
 
@@ -58,15 +60,26 @@ const Finding& best_of(const std::vector<Finding>& findings, bool least);
 /// "RDP at order 6 (orders opacus, conversion balle)", "PLD", "exact".
 std::string explanation(const Answer& answer, const AccountSettings& settings);
 
+/// What an answer is said of: the accesses of the unit that is worst off, and the neighbours that all units'
+/// accesses hide.
+struct Subject {
+  std::vector<Access> accesses;
+  std::set<Adjacency> neighbours;
+
+  explicit Subject(const std::vector<Access>& of_the_only_unit)
+      : accesses(of_the_only_unit), neighbours(adjacencies(of_the_only_unit)) {}
+  Subject(const std::vector<std::vector<Access>>& units, std::size_t worst);
+};
+
 /// Prints the numbers on stdout, and on stderr what they are: the claim and what it is said of.
-void print_text(const std::vector<Finding>& findings, const std::vector<Access>& accesses,
-                const AccountSettings& settings, const std::string& claim, const char* before_accesses);
+void print_text(const std::vector<Finding>& findings, const Subject& subject, const AccountSettings& settings,
+                const std::string& claim, const char* before_accesses);
 
 /// Adds whose answer is best, and under the key what each accountant found.
 void add_findings(results::Json& json, const std::string& key, const std::vector<Finding>& findings,
                   const Finding& best);
 
 /// Adds what every answer says of its question, and prints it.
-void print_json(results::Json json, const std::vector<Access>& accesses, const AccountSettings& settings);
+void print_json(results::Json json, const Subject& subject, const AccountSettings& settings);
 
 }  // namespace fedarena

@@ -152,7 +152,7 @@ int run_epsilon(const EpsilonArguments& arguments) {
   const std::vector<Finding> findings = ask_each(
       options, [&](const std::string& accountant) { return worst_off(asked, accountant, arguments); });
   const Finding& best = best_of(findings, true);
-  const std::vector<Access>& accesses = asked[best.unit];
+  const Subject subject(asked, best.unit);
   const char* wanted = arguments.at_epsilon ? "delta" : "epsilon";
   const char* known = arguments.at_epsilon ? "epsilon" : "delta";
   const double at = arguments.at_epsilon.value_or(options.settings.delta);
@@ -161,10 +161,10 @@ int run_epsilon(const EpsilonArguments& arguments) {
     json[wanted] = best.json;
     json[known] = at;
     add_findings(json, wanted, findings, best);
-    print_json(std::move(json), accesses, options.settings);
+    print_json(std::move(json), subject, options.settings);
   } else {
     const std::string by = findings.size() == 1 ? explanation(best.answer, options.settings) : "RDP and PLD";
-    print_text(findings, accesses, options.settings, fmt::format("{} by {} at {} {}", wanted, by, known, at),
+    print_text(findings, subject, options.settings, fmt::format("{} by {} at {} {}", wanted, by, known, at),
                ":");
   }
   const std::string warning =

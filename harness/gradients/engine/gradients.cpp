@@ -59,10 +59,15 @@ std::int64_t balanced_micro_batch(std::int64_t count, std::int64_t largest) {
 }
 
 // Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
-template <typename Result>
+template <typename Result, typename ComputePart, typename FoldPart>
 void for_each_micro_batch(const WorkPool& pool, const GpuMemory& memory, std::int64_t count,
-                          std::int64_t size, const std::function<Result(std::int64_t, std::int64_t)>& compute,
-                          const std::function<void(Result&)>& fold) {
+                          std::int64_t size, const ComputePart& compute, const FoldPart& fold) {
+  if (0 < count && count <= size) {
+    return memory.run(0, count, [&](std::int64_t first, std::int64_t last) {
+      Result result = compute(first, last);
+      fold(result);
+    });
+  }
   const std::int64_t pieces = (count + size - 1) / size;
   for (std::int64_t first = 0; first < pieces; first += kMicroBatchesPerFold) {
     std::vector<std::vector<Result>> results(
@@ -73,11 +78,7 @@ void for_each_micro_batch(const WorkPool& pool, const GpuMemory& memory, std::in
         results[index].push_back(compute(first, last));
       });
     };
-    if (results.size() == 1) {
-      one(0);
-    } else {
-      pool.for_each(results.size(), one);
-    }
+    pool.for_each(results.size(), one);
     for (std::vector<Result>& of_one : results) {
       for (Result& result : of_one) fold(result);
     }

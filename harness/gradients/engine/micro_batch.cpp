@@ -103,8 +103,10 @@ GpuMemory::GpuMemory(const Model& model)
         return std::holds_alternative<BatchNorm>(layer);
       })) {}
 
-void GpuMemory::run(std::int64_t begin, std::int64_t end, const Work& work) const {
-  if (!device_.is_cuda() && !cuda::takes(device_)) return work(begin, end);
+bool GpuMemory::is_on_gpu() const { return device_.is_cuda() || cuda::takes(device_); }
+
+void GpuMemory::run_on_gpu(std::int64_t begin, std::int64_t end,
+                           const std::function<void(std::int64_t begin, std::int64_t end)>& work) const {
   Reservations& shared = reservations_of(device_);
   try {
     const Reservations::Held held = shared.take((end - begin) * bytes_of_an_example_);
@@ -119,8 +121,8 @@ void GpuMemory::run(std::int64_t begin, std::int64_t end, const Work& work) cons
     if (end - begin < 2 || !divides_ || !is_out_of_memory(error)) throw;
   }
   const std::int64_t middle = begin + (end - begin) / 2;
-  run(begin, middle, work);
-  run(middle, end, work);
+  run_on_gpu(begin, middle, work);
+  run_on_gpu(middle, end, work);
 }
 
 }  // namespace fedarena

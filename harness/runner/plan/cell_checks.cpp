@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/base/text.hpp"
 
@@ -104,6 +105,26 @@ void check_classes(const AlgorithmEntry& entry, const Experiment& experiment, co
                 .remedy = "leave it out, or choose data with classes"});
 }
 
+// What settings that the SDK declares do to images, said before a round is spent on finding out.
+void check_images(const AlgorithmEntry& entry, const Model& model) {
+  const auto& shape = model.architecture().input_shape;
+  if (shape.size() == 3) return;
+  for (const auto& [name, value] : entry.settings) {
+    const auto* choice = std::get_if<std::string>(&value);
+    if (choice == nullptr) continue;
+    const bool augments = name.ends_with("augmentation") && *choice != "none";
+    const bool draws = name == "generator" && (*choice == "datalens" || *choice == "dp-merf");
+    if (!augments && !draws) continue;
+    throw Error(Complaint{
+        .found =
+            fmt::format("{} is {} (for {}), which {} images, and the model's inputs are of shape [{}]", name,
+                        to_text(value), entry.label, augments ? "changes" : "draws", fmt::join(shape, ", ")),
+        .allowed = "[channels, height, width]",
+        .remedy = fmt::format("Set {} = \"{}\", or choose images and a model for them.", name,
+                              augments ? "none" : "psg")});
+  }
+}
+
 void check_labels(const AlgorithmEntry& entry, const Experiment& experiment, std::int64_t seed,
                   const Dataset& dataset, const Partition& partition) {
   const PrivacyPolicy policy = policy_of(entry);
@@ -157,6 +178,7 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const auto clients = std::ssize(dealt->partition);
   say_(untested_clients(*dealt));
   check_classes(*cell.algorithm, experiment, host_, dataset);
+  check_images(*cell.algorithm, model);
   check_policy(*cell.algorithm, experiment, model, clients, say_);
   check_proxy(*cell.algorithm, experiment, inputs_);
   check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);

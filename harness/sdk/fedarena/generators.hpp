@@ -47,7 +47,8 @@ struct FEDARENA_API Generators {
 };
 
 /// Trains the generator on the client's shard through its oracle, then draws `examples` images, >= 0, as the
-/// client's model takes them. Image i has label i modulo the classes, except that "real" draws the client's
+/// client's model takes them. Image i has label i modulo the classes, in sets of fewer images from where the
+/// client before left off, except that "real" draws the client's
 /// own examples with their labels, each once before any comes again, and none where it has none. Observes
 /// "votes", the noisy sums that it was answered (private gradients for psg), and of datalens
 /// "vote-crossings", the share of pixels above the threshold. Draws from streams of kSynthetic from number

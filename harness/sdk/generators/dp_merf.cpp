@@ -7,7 +7,7 @@
 // vector, divide the sums of features and weigh the classes, as Section 4.2 of the paper has it for unequal
 // classes, where the code's images count on equal ones; classes whose noisy count is below 1 have no weight;
 // the generator is the multilayer perceptron of the other generators, without batch normalisation; its
-// batches have all classes in turn.
+// batches have all classes in turn, at least once each.
 #include <algorithm>
 #include <cmath>
 
@@ -66,7 +66,7 @@ std::int64_t train_on_embedding(const Generators& config, Client& client, ImageG
       client, dimension, [&](const torch::Tensor& inputs) { return features(scale.to_pixels(inputs)); });
   const torch::TensorOptions& options = client.model.options();
 
-  const torch::Tensor labels = labels_in_turn(client, config.merf_batch_size);
+  const torch::Tensor labels = labels_in_turn(client, std::max(config.merf_batch_size, classes));
   const torch::Tensor kind = at::one_hot(labels, classes).to(options);
   // Of class means: a row of them averages the batch's images of a class, which may be none.
   const torch::Tensor averages = (kind / kind.sum(0).clamp_min(1)).t();

@@ -10,13 +10,13 @@ namespace fedarena {
 namespace {
 
 using generators::Draw;
-using generators::labels_in_turn;
+using generators::labels_of_set;
 using generators::stream_of;
 
 Batch noise(const Client& client, std::int64_t examples) {
   Stream stream = stream_of(client.streams, Draw::kImages);
   return {normal(stream, client.model.input_shape(examples)).to(client.model.options()),
-          labels_in_turn(client, examples)};
+          labels_of_set(client, examples)};
 }
 
 // `count` of 0 .. size-1, each as often as any other, give or take one.
@@ -68,7 +68,7 @@ Batch generated(const Generators& config, Client& client, std::int64_t examples)
                                  : generators::train_on_embedding(config, client, generator);
   client.observed.add("votes", static_cast<double>(votes));
   Stream stream = stream_of(client.streams, Draw::kImages);
-  const torch::Tensor labels = labels_in_turn(client, examples);
+  const torch::Tensor labels = labels_of_set(client, examples);
   const torch::Tensor pixels = generator.pixels(generator.codes(labels, stream));
   return {generators::PixelScale(client).to_inputs(pixels).view(client.model.input_shape(examples)), labels};
 }
@@ -125,7 +125,8 @@ Schema<Generators> Generators::schema() {
        Constraint::positive()},
       {"merf_steps", &Generators::merf_steps, "dp-merf: steps of the generator, which cost no privacy",
        count},
-      {"merf_batch_size", &Generators::merf_batch_size, "dp-merf: images in a step", count},
+      {"merf_batch_size", &Generators::merf_batch_size,
+       "dp-merf: images in a step, at least one of each class", count},
       {"merf_rate", &Generators::merf_rate,
        "dp-merf: rate of the generator's Adam; each fifth of the steps at 0.9 times that before",
        Constraint::positive()},

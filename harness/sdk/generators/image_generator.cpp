@@ -45,9 +45,14 @@ torch::Tensor with_classes(const torch::Tensor& rows, const torch::Tensor& label
   return at::cat({rows, at::one_hot(labels, classes).to(rows.options())}, 1);
 }
 
-torch::Tensor labels_in_turn(const Client& client, std::int64_t count) {
-  return torch::arange(count, torch::TensorOptions(torch::kInt64).device(client.model.options().device()))
-      .remainder(client.model.num_classes());
+torch::Tensor labels_in_turn(const Client& client, std::int64_t count, std::int64_t first) {
+  const auto options = torch::TensorOptions(torch::kInt64).device(client.model.options().device());
+  return (torch::arange(count, options) + first).remainder(client.model.num_classes());
+}
+
+torch::Tensor labels_of_set(const Client& client, std::int64_t count) {
+  const std::int64_t classes = client.model.num_classes();
+  return labels_in_turn(client, count, count < classes ? client.id % classes * count : 0);
 }
 
 ImageGenerator::ImageGenerator(const Generators& config, const Client& client)

@@ -50,8 +50,11 @@ class PixelScale {
 /// Rows of numbers with the class of each row behind them: [n, numbers + classes].
 torch::Tensor with_classes(const torch::Tensor& rows, const torch::Tensor& labels, std::int64_t classes);
 
-/// 0, 1, .. classes-1, 0, 1, ..: int64 [count].
-torch::Tensor labels_in_turn(const Client& client, std::int64_t count);
+/// first, first + 1, .. modulo the classes: int64 [count].
+torch::Tensor labels_in_turn(const Client& client, std::int64_t count, std::int64_t first = 0);
+/// Those of a client's set: 0, 1, .. in turn; where there are fewer than classes, from where the client
+/// before it left off, so that together they have all.
+torch::Tensor labels_of_set(const Client& client, std::int64_t count);
 
 /// A network [noise and class] -> width -> width -> pixels, leaky ReLU, a sigmoid at the end, trained by
 /// Adam.

@@ -203,17 +203,25 @@ TEST_F(PrivacyCommand, SaysThatALedgerWithoutAPlanVaries) {
               testing::Not(testing::HasSubstr(note)));
 }
 
-// One epsilon would be about neighbours that hide some of them only.
+// One epsilon would be about neighbours that hide some of them only; but who exchanges a unit for any other
+// exchanges it for one that contributes nothing.
 TEST_F(PrivacyCommand, RefusesALedgerWhoseClientsHaveOtherNeighbours) {
-  Ledger ledger(Unit::kRecord);
-  for (const std::int64_t client : {0, 1}) ledger.add_client(client, 100);
-  ledger.record(1, 0, RoundAccesses({{Gaussian{1, Adjacency::kReplaceOne}, 1}}));
-  ledger.record(1, 1, RoundAccesses({{Gaussian{1, Adjacency::kZeroOut}, 1}}));
-  scratch.write("ledger.json", ledger.to_json());
+  const auto write = [&](Adjacency other) {
+    Ledger ledger(Unit::kRecord);
+    for (const std::int64_t client : {0, 1}) ledger.add_client(client, 100);
+    ledger.record(1, 0, RoundAccesses({{Gaussian{1, Adjacency::kReplaceOne}, 1}}));
+    ledger.record(1, 1, RoundAccesses({{Gaussian{1, other}, 1}}));
+    scratch.write("ledger.json", ledger.to_json());
+  };
+  write(Adjacency::kAddRemove);
   EXPECT_THAT(refused("epsilon --ledger ledger.json --delta 1e-5"),
-              testing::HasSubstr("the clients mix replace-one and zero-out neighbours"));
+              testing::HasSubstr("the clients mix add-remove and replace-one neighbours"));
   EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 1").err,
-              testing::HasSubstr("adjacency zero-out"));
+              testing::HasSubstr("adjacency add-remove"));
+  write(Adjacency::kZeroOut);
+  const Outcome both = succeed("epsilon --ledger ledger.json --delta 1e-5");
+  EXPECT_THAT(both.err, testing::HasSubstr("adjacency zero-out"));
+  EXPECT_EQ(both.out, succeed("epsilon --ledger ledger.json --delta 1e-5 --client 0").out);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ TEST_F(FailedCells, AreNamedAndLetTheOthersGoOn) {
     EXPECT_THAT(
         message,
         ContainsRegex("\nfedarena: thrower, seed 1: algorithm \"thrower\" of plugin good 1.2.3 failed in "
-                      ".*: the exception's text\n  1 other cell failed as well: thrower, seed 2.\n$"));
+                      ".*: the exception's text and a second line\n  1 other cell failed as well: thrower, "
+                      "seed 2.\n$"));
     EXPECT_EQ(state_of(where + "/fedavg-seed-1"), results::kFinished);
     EXPECT_EQ(state_of(where + "/fedavg-seed-2"), results::kFinished);
   }

@@ -1,5 +1,6 @@
 // A regression from the user's table to the printed one.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -193,6 +194,23 @@ TEST_F(Regression, RefusesMethodsWhoseImagesAreOfClasses) {
     EXPECT_THAT(refused("run small.toml --dry-run"),
                 HasSubstr("works on classes, and the data set \"csv\" is a regression"))
         << name;
+  }
+}
+
+// A table of classes, whose rows are no images.
+TEST_F(Regression, RefusesWhatIsDoneToImages) {
+  SmallExperiment experiment = price_regression();
+  experiment.data = "csv\"\npath = \"prices.csv\"\ntarget = \"colour";
+  experiment.model = "name = \"logistic\"";
+  for (const auto& [name, settings, refusal] : std::vector<std::array<std::string, 3>>{
+           {"dsc", "augmentation = \"crop\"", "augmentation is \"crop\" (for dsc), which changes images"},
+           {"sda-fl", "generator = \"dp-merf\"",
+            "generator is \"dp-merf\" (for sda-fl), which draws images"}}) {
+    experiment.algorithms = {name};
+    experiment.rounds = 1;
+    experiment.training = "rate = 0.1\n" + settings;
+    experiment.write_to(scratch);
+    EXPECT_THAT(refused("run small.toml --dry-run"), HasSubstr(refusal));
   }
 }
 

@@ -140,8 +140,14 @@ TEST_F(SyntheticBatches, AreRefusedInAnotherForm) {
   for (const torch::Tensor& labels :
        {torch::tensor({0, 1}, torch::kInt32), torch::tensor({0.5, 0.5}), torch::tensor({0, 2}),
         torch::tensor({-1, 0}), torch::tensor({{0, 1}, {1, 0}})})
-    EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), labels}),
-                HasSubstr("; allowed: a class for each input: int64 [n], 0 to 1\n"));
+    EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), labels}), HasSubstr("; allowed: classes from 0 to 1"));
+}
+
+TEST_F(SyntheticBatches, OfClassProbabilitiesAreShownByTheLikeliest) {
+  const ExampleReader reader(dataset, torch::kFloat32);
+  const Batch soft{torch::ones({2, 3, 1, 1}), torch::tensor({{0.2, 0.8}, {0.7, 0.3}})};
+  EXPECT_TRUE(torch::equal(in_pixels(soft, reader, model).targets, torch::tensor({1, 0})));
+  EXPECT_FALSE(in_pixels({torch::ones({0, 3, 1, 1}), torch::zeros({0})}, reader, model).inputs.defined());
 }
 
 TEST(ToArray, KeepsShapeOrderAndKind) {
