@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/fnv.hpp"
 
 namespace fedarena {
@@ -95,9 +96,17 @@ std::string describe(const std::string& kind, const PartitionStatistics& statist
   return text + ", index hash " + statistics.index_hash;
 }
 
+Settings without_off(Settings settings) {
+  const std::vector<std::int64_t> none;
+  const Settings off = {{"clients", std::int64_t{0}}, {"train_fraction", 1.0}, {"noise", 0.0},
+                        {"rotations", none},          {"class_order", none},   {"equal_sizes", false}};
+  std::erase_if(settings, [&](const auto& setting) { return contains(off, setting); });
+  return settings;
+}
+
 std::string partition_id(const std::string& kind, const Settings& settings, std::uint64_t seed) {
   std::string id = kind + "(";
-  for (const auto& [name, value] : complete(partition_fields(kind), settings)) {
+  for (const auto& [name, value] : without_off(complete(partition_fields(kind), settings))) {
     std::string text = to_text(value);
     std::erase(text, ' ');
     id += fmt::format("{}={},", name, text);

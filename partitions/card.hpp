@@ -42,9 +42,13 @@ struct PartitionCard {
   std::string note = {};  ///< see `partition_note`
 };
 
-/// The canonical name of a partition: the kind with all of its settings, given or default, in the order of
-/// the registry, and the seed, such as "iid(clients=4,train_fraction=1.0,noise=0.0,rotations=[],seed=1)".
-/// With the data set it says how the partition is made; the index hash says what came of it.
+/// The settings of a partition without those that are off, such as noise = 0.0, and clients = 0, which is as
+/// many as the data have: a partition is named by the others.
+Settings without_off(Settings settings);
+
+/// The canonical name of a partition: the kind with its settings, given or default, but for those that are
+/// off, in the order of the registry, and the seed, such as "iid(clients=4,seed=1)". With the data set it
+/// says how the partition is made; the index hash says what came of it.
 std::string partition_id(const std::string& kind, const Settings& settings, std::uint64_t seed);
 
 /// The card of a partition that was made so.

@@ -212,7 +212,7 @@ Terms terms_of(std::span<const Access> accesses) {
 }
 
 std::optional<Terms> attained(const Terms& terms) {
-  if (terms.any_laplace || terms.mixed) return std::nullopt;
+  if (terms.any_laplace) return std::nullopt;
   Terms result = terms;
   for (Term& term : result.list) {
     const auto* pair = std::get_if<FixedSizePair>(&term.pair);

@@ -100,7 +100,9 @@ PldEpsilon epsilon_of(const pld::Terms& terms, std::span<const Access> accesses,
   const auto result = [&](double upper, std::optional<double> lower) {
     // Where both are infinite, the difference is not a number, and the answer is exact.
     const bool wide = !lower || upper - *lower > settings.relative_error * *lower + pld::kEpsilonFloor;
-    return PldEpsilon{upper, settings.lower_bound ? lower : std::nullopt, !wide};
+    // No data need attain the pair of an exchange for any other unit where one is exchanged with nothing.
+    const bool attained = settings.lower_bound && !terms.mixed;
+    return PldEpsilon{upper, attained ? lower : std::nullopt, !wide};
   };
   if (terms.exact) return result(kInfinity, kInfinity);
   if (delta == 1 || total_variation(terms) <= delta) return result(0, 0);

@@ -15,12 +15,8 @@
 namespace fedarena {
 namespace {
 
-// Without what is off, and without "clients = 0", which is as many as there are.
 std::string partition_text(Choice partition) {
-  const std::vector<std::int64_t> none;
-  const Settings usual = {{"clients", std::int64_t{0}}, {"train_fraction", 1.0}, {"noise", 0.0},
-                          {"rotations", none},          {"class_order", none},   {"equal_sizes", false}};
-  std::erase_if(partition.settings, [&](const auto& setting) { return contains(usual, setting); });
+  partition.settings = without_off(std::move(partition.settings));
   return choice_text(partition);
 }
 

@@ -34,22 +34,13 @@ class Written {
   // "mlp (hidden = [200, 200])"
   std::string model() const { return in_words("model", "name", {}); }
 
-  // What is off is left out, and "clients = 0", which is as many as there are.
-  std::string partition() const {
-    return in_words("partition", "kind",
-                    {{"clients", "0"},
-                     {"train_fraction", "1.0"},
-                     {"noise", "0.0"},
-                     {"rotations", "[]"},
-                     {"class_order", "[]"},
-                     {"equal_sizes", "false"}});
-  }
+  std::string partition() const { return in_words("partition", "kind", partition_off()); }
 
-  // "iid(clients=4,train_fraction=1.0,noise=0.0,rotations=[],seed=1)"
+  // "iid(clients=4,seed=1)"
   std::string partition_id(std::int64_t seed) const {
     std::string id = settings_.of("partition.kind", kMissing) + "(";
     for (auto [name, text] : lines("partition")) {
-      if (name == "kind") continue;
+      if (name == "kind" || contains(partition_off(), std::pair(name, text))) continue;
       std::erase(text, ' ');
       id += fmt::format("{}={},", name, text);
     }
@@ -71,6 +62,12 @@ class Written {
   }
 
  private:
+  // What is off is left out, and "clients = 0", which is as many as there are.
+  static Lines partition_off() {
+    return {{"clients", "0"},    {"train_fraction", "1.0"}, {"noise", "0.0"},
+            {"rotations", "[]"}, {"class_order", "[]"},     {"equal_sizes", "false"}};
+  }
+
   const Lines& lines(std::string_view section) const {
     return find_named(sections_, section, &std::pair<std::string, Lines>::first)->second;
   }

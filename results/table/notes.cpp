@@ -293,12 +293,7 @@ std::string brief_partition_id(const Summary& summary) {
   const std::string& id = summary.partition_id;
   const std::string ending = fmt::format(",seed={})", summary.seed);
   if (!id.ends_with(ending)) return id;
-  std::string brief = id.substr(0, id.size() - ending.size()) + ",";
-  for (const std::string_view off : {"clients=0,", "train_fraction=1.0,", "noise=0.0,", "rotations=[],",
-                                     "class_order=[],", "equal_sizes=false,"}) {
-    if (const std::size_t at = brief.find(off); at != std::string::npos) brief.erase(at, off.size());
-  }
-  return brief + "seed=...)";
+  return id.substr(0, id.size() - ending.size()) + ",seed=...)";
 }
 
 }  // namespace fedarena::results

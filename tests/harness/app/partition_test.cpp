@@ -29,8 +29,7 @@ TEST_F(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(
       outcome.out,
-      StartsWith("partition  classes(clients=5,train_fraction=1.0,noise=0.0,rotations=[],"
-                 "classes_per_client=2,class_order=[],equal_sizes=false,seed=3)\n"
+      StartsWith("partition  classes(clients=5,classes_per_client=2,seed=3)\n"
                  "data set   glyphs\n"
                  "in short   classes: 5 clients, 2 classes each, size 2,400 each, label entropy 0.69 nats, "
                  "index hash "));

@@ -124,9 +124,7 @@ class VerifySettings : public OneRun {
     });
     RecordedPartition card = three_clients();
     card.dataset = "glyphs (train = 3337, validation_fraction = 0.1, proxy = mnist (limit = 100))";
-    card.id =
-        "classes(clients=3,train_fraction=1.0,noise=0.5,rotations=[0,90],class_order=[],equal_sizes=false,"
-        "seed=1)";
+    card.id = "classes(clients=3,noise=0.5,rotations=[0,90],seed=1)";
     card.noise = {0, 0.25, 0.5};
     card.rotations = {0, 90, 0};
     for (auto& counts : card.class_counts) counts.resize(10);

@@ -79,7 +79,7 @@ TEST(StoppingNotes, NameThePointOfASweep) {
 
 TEST(PartitionNotes, TellDataSetsAndPartitionsApart) {
   Summary other = dealt("fedavg", 1, "ef");
-  other.partition_id = "dirichlet(clients=10,train_fraction=1.0,noise=0.0,rotations=[],alpha=0.1,seed=1)";
+  other.partition_id = "dirichlet(clients=10,alpha=0.1,seed=1)";
   Summary letters = dealt("fedavg", 1, "01");
   letters.dataset = "letters";
   EXPECT_THAT(
