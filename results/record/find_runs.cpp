@@ -118,9 +118,10 @@ fs::path base_of(std::span<const fs::path> folders) {
 bool is_run_directory(const fs::path& folder) {
   if (has_summary(folder)) return true;
   std::error_code failure, ignored;
-  // A run that is being made has no rounds yet.
+  // A run that is being made has no rounds yet; and a file of that name alone may be anybody's.
   const std::uintmax_t size = fs::file_size(folder / kRoundsFile, failure);
-  return (!failure && size > 0) || fs::exists(folder / kSealFile, ignored) ||
+  const bool has_rounds = !failure && size > 0 && fs::exists(folder / kExperimentFile, ignored);
+  return has_rounds || fs::exists(folder / kSealFile, ignored) ||
          fs::exists(folder / kCheckpointFile, ignored);
 }
 

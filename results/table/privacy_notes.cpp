@@ -114,7 +114,7 @@ void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector
   std::string note = fmt::format(
       "{}: each client's epsilon is its own; this is the largest, the least is {} (RDP), {} (PLD)", row,
       claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
-  if (claim.budget.is_list())
+  if (claim.budget.is_list() && claim.spent_clients > 0)
     note +=
         fmt::format("; of the budgets {}, {} for no round beyond those charged", budget_text(claim.budget),
                     counted(claim.spent_clients, "client's pays", "clients' pay"));

@@ -49,7 +49,8 @@ struct Grid {
 [[noreturn]] void refuse_without_images(const results::RunDirectory& run) {
   const std::string place = run.path().string();
   if (run.rounds_recorded() == 0) {
-    throw Error::in(place, "no round is complete yet", {.remedy = "Ask again when one is."});
+    throw Error::in(place, "no round is complete yet",
+                    {.remedy = "`fedarena list` says how far the run is; ask again when a round is done."});
   }
   throw Error::in(
       place, fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),

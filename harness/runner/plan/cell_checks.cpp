@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/per_example.hpp"
@@ -50,6 +51,19 @@ std::string untested_clients(const PartitionedData& dealt) {
                      clients);
 }
 
+// Numbers of examples are the clients' secret there, and the means that they weigh are refused in round 1.
+void check_weighting(const AlgorithmEntry& entry) {
+  const Value by_examples(std::string("examples"));
+  if (!contains(entry.settings, Settings::value_type("weighting", by_examples))) return;
+  throw Error(Complaint{
+      .found =
+          fmt::format("weighting is \"examples\" (for {}), and the policy \"client\" hides how many examples "
+                      "a client has",
+                      entry.label),
+      .allowed = "\"uniform\"",
+      .remedy = "set weighting = \"uniform\" in [training], or for this algorithm"});
+}
+
 // What only the model and the number of clients can tell, said before anything is trained.
 void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, const Model& model,
                   std::int64_t clients, const CellChecks::Say& say) {
@@ -59,6 +73,7 @@ void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, con
     say(per_example_warning(model));
   }
   if (const auto* client = std::get_if<ClientPolicy>(&policy)) {
+    check_weighting(entry);
     const std::int64_t cohort = experiment.cohort_size(clients);
     check_as_if(*client, cohort, clients - experiment.held_out_clients(clients));
     noise_multipliers(*client, cohort);

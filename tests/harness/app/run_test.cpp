@@ -90,6 +90,16 @@ TEST_F(RunCommand, GivesEveryAlgorithmTheSamePartitionAndStart) {
   for (std::size_t i = 0; i < fedavg.size(); ++i) EXPECT_EQ(fedavg[i].test_loss, fedprox[i].test_loss);
 }
 
+// Before a round is spent on finding out.
+TEST_F(RunCommand, RefusesMeansByExamplesWhereClientsHideTheirNumber) {
+  SmallExperiment experiment{.more = "[privacy]\npolicy = \"client\"\n"};
+  experiment.write_to(scratch);
+  EXPECT_THAT(refused("run small.toml --dry-run"),
+              testing::AllOf(HasSubstr("weighting is \"examples\" (for fedavg)"),
+                             HasSubstr("allowed: \"uniform\"\n  set weighting = \"uniform\" in [training]")));
+  succeed("run small.toml --dry-run --set training.weighting=uniform");
+}
+
 TEST_F(RunCommand, PrintsItsFolderAsAShellTakesIt) {
   EXPECT_THAT(run_small(scratch, {.rounds = 1}, "--out 'my runs'").err,
               HasSubstr("Results are in 'my runs'; `fedarena table 'my runs'` prints the table."));

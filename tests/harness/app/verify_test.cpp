@@ -74,7 +74,8 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                  "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 2\n"
                  "augmentation = \"none\"\nregion = \"votes\"\nserver_radius = \"median\"",
                  record) +
-           entry("read-one-by-one", "name = \"ifca\"\nassign = \"k-means\"", client) +
+           entry("read-one-by-one", "name = \"ifca\"\nassign = \"k-means\"\nweighting = \"uniform\"",
+                 client) +
            entry("silent-at-first",
                  "name = \"pppfl\"\ngenerator = \"dp-merf\"\nmerf_steps = 2\nmost_examples = 20", client) +
            entry("clients", fedavg, client) +

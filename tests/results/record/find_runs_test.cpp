@@ -110,6 +110,8 @@ TEST_F(FindRunsTest, NamesRunsThatLostTheirSummary) {
   for (const char* name : {"begun", "left", "sealed"}) fs::remove(folder_ / "runs" / name / kSummaryFile);
   fs::create_directories(folder_ / "runs/stripped");
   put(folder_ / "runs/stripped/checkpoint.bin", "x");
+  fs::create_directories(folder_ / "runs/exported");
+  put(folder_ / "runs/exported/rounds.jsonl", "somebody's");
   const auto runs = find_runs(std::vector{folder_ / "runs"});
   ASSERT_THAT(names(runs), ElementsAre("left", "sealed", "stripped"));
   for (const FoundRun& run : runs) {
