@@ -68,8 +68,10 @@ Bytes Simulation::next_downlink() {
 }
 
 Simulation::Downlink Simulation::opened(std::span<const std::byte> bytes) const {
-  Downlink downlink{
-      .message = message_from(bytes), .centres = {}, .bytes = static_cast<std::int64_t>(bytes.size())};
+  Downlink downlink{.message = message_from(bytes),
+                    .centres = {},
+                    .bytes = static_cast<std::int64_t>(bytes.size()),
+                    .keeps_batches = false};
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy))
     downlink.centres = {setup_.algorithm.centres(downlink.message), params_, policy->by_tensor};
   return downlink;
@@ -84,7 +86,8 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
     if (!std::ranges::binary_search(cohort, client))
       cohort.insert(std::ranges::upper_bound(cohort, client), client);
   }
-  const Downlink downlink = opened(next_downlink());
+  Downlink downlink = opened(next_downlink());
+  downlink.keeps_batches = true;
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [] {});
   const LocalResult& own =
       local[static_cast<std::size_t>(std::ranges::find(cohort, client) - cohort.begin())];

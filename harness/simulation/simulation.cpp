@@ -238,7 +238,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   result.examples = oracle->gradient_examples();
   result.canary_scores = oracle->canary_scores();
   result.gradients = oracle->gradients();
-  result.last_batch = oracle->last_batch();
+  if (downlink.keeps_batches) result.last_batch = oracle->last_batch();
   return result;
 }
 

@@ -167,7 +167,7 @@ class Simulation {
     std::int64_t uplink_bytes = 0;
     std::int64_t examples = 0;
     std::int64_t gradients = 0;
-    torch::Tensor last_batch;
+    torch::Tensor last_batch;  // where the downlink asks for it
     Observations observed;
     std::vector<double> canary_scores;
   };
@@ -207,6 +207,9 @@ class Simulation {
     Message message;
     Centres centres;  // of the policy "local"
     std::int64_t bytes = 0;
+    // Whether results hold last batches, for attacks: of a large cohort these are many small pieces of memory
+    // between large ones.
+    bool keeps_batches = false;
   };
   Downlink opened(std::span<const std::byte> bytes) const;
   // Of the policy "local".
