@@ -1,21 +1,46 @@
-// Which cells run at once, and how much memory they are taken to need.
+// Which cells run at once, how much memory they are taken to need, and which names files keep from plugins.
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 
+#include "fedarena/plugin.hpp"
+
+#include "harness/config/sections/sections.hpp"
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/stopping.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using testing::Optional;
+
+// With a setting of such a name in the catalog no file could be read, so the plugin is left out before.
+TEST(Registry, RefusesSettingsNamedLikeAnyKeyOfTheSectionOfAlgorithms) {
+  const Catalog catalog;
+  const std::vector<config::SectionSpec> specs = config::sections(catalog);
+  const config::SectionSpec* algorithms = config::find_spec(specs, "algorithms");
+  ASSERT_NE(algorithms, nullptr);
+  std::vector<std::string> kept;
+  for (const config::Key& key : algorithms->keys) kept.push_back(key.name());
+  for (const config::SectionSpec& own : algorithms->own) kept.push_back(own.key());
+  EXPECT_GE(kept.size(), 3U);
+  for (const std::string& name : kept) {
+    AlgorithmInfo info;
+    info.name = "mine";
+    info.fields.push_back(algorithms->keys.front().field);
+    info.fields.front().name = name;
+    EXPECT_THAT(test::message_of([&] { Registry().add(info); }), testing::HasSubstr("needs for itself"))
+        << name;
+  }
+}
 
 TEST(CellQueue, HandsOutCellsInOrderWhileTheyFit) {
   CellQueue queue({4, 4, 4}, 8);
