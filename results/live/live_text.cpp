@@ -65,13 +65,24 @@ std::string headline(std::span<const LiveCell* const> cells) {
                      time);
 }
 
-// A name tells the experiment where there are several.
-bool several_experiments(std::span<const LiveCell* const> cells) {
-  std::set<std::string> names;
+// A name tells the experiment where there are several, and the folder where a cell of another one has it too.
+std::vector<std::string> names_of(std::span<const LiveCell* const> cells) {
+  std::set<std::string> experiments;
   for (const LiveCell* cell : cells) {
-    if (cell->work != Work::kBroken) names.insert(cell->experiment);
+    if (cell->work != Work::kBroken) experiments.insert(cell->experiment);
   }
-  return names.size() > 1;
+  std::vector<std::string> names;
+  std::map<std::string, std::set<std::filesystem::path>> folders;
+  for (const LiveCell* cell : cells) {
+    names.push_back(experiments.size() > 1 ? fmt::format("{}: {}", cell->experiment, cell->name)
+                                           : cell->name);
+    folders[names.back()].insert(cell->path.parent_path());
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (folders[names[i]].size() > 1)
+      names[i] = fmt::format("{}: {}", cells[i]->path.parent_path().string(), names[i]);
+  }
+  return names;
 }
 
 std::string accuracy_text(const LiveCell& cell) {
@@ -141,7 +152,7 @@ std::string cut(const std::string& text, std::size_t width, Letters letters, Kee
 // The table of cells that can be read, its head first.
 class Table {
  public:
-  Table(std::span<const LiveCell* const> cells, const Screen& screen, bool experiments) : screen_(screen) {
+  Table(std::span<const LiveCell* const> cells, const Screen& screen) : screen_(screen) {
     Line head = {"state", "cell"};
     std::vector<const Column*> columns;
     for (const Column& column : kNumbers) {
@@ -157,7 +168,8 @@ class Table {
     curve_column_ = head.size();
     head.insert(head.end(), {"curve", "time left"});
     lines_.push_back(head);
-    for (const LiveCell* cell : cells) add(*cell, columns, experiments);
+    const std::vector<std::string> names = names_of(cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) add(*cells[i], columns, names[i]);
     fit();
   }
 
@@ -170,13 +182,12 @@ class Table {
   }
 
  private:
-  void add(const LiveCell& cell, const std::vector<const Column*>& columns, bool experiments) {
+  void add(const LiveCell& cell, const std::vector<const Column*>& columns, const std::string& name) {
     if (cell.work == Work::kBroken) {  // takes part in no column but the first
       lines_.push_back({std::string(name_of(cell.work))});
       curves_.emplace_back();
       return;
     }
-    const std::string name = experiments ? fmt::format("{}: {}", cell.experiment, cell.name) : cell.name;
     Line line = {std::string(name_of(cell.work)), one_line(name)};
     for (const Column* column : columns) line.push_back(column->text(cell, screen_.letters));
     line.insert(line.end(), {"", time_text(cell)});
@@ -288,7 +299,7 @@ std::string live_text(std::span<const LiveCell> cells, const Screen& screen) {
   std::vector<const LiveCell*> sorted;
   for (const LiveCell& cell : cells) sorted.push_back(&cell);
   std::ranges::stable_sort(sorted, {}, &LiveCell::work);
-  const Table table(sorted, screen, several_experiments(sorted));
+  const Table table(sorted, screen);
   std::vector<std::string> lines = {headline(sorted)};
   if (!sorted.empty() && sorted.front()->work != Work::kBroken) lines.push_back(table.head());
   const std::vector<std::string> notes = explanations(sorted, screen.letters);

@@ -76,13 +76,20 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
     run.write_file_atomically(kPartitionFile, partition_json);
   }
   run.write_file_atomically(kRoundsFile, "");
+  run.recorded_ = Recorded{};
   run.write_summary(summary);  // last: a folder without it is not a run yet
   return run;
 }
 
-RunDirectory RunDirectory::open(const std::filesystem::path& path, const RoundLimits& limits) {
-  RunDirectory run(path);
+RunDirectory RunDirectory::resume(const std::filesystem::path& path, const RoundLimits& limits) {
+  RunDirectory run = open(path);
   run.limits_ = limits;
+  run.recorded();
+  return run;
+}
+
+RunDirectory RunDirectory::open(const std::filesystem::path& path) {
+  RunDirectory run(path);
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path / kSummaryFile, failure)) {
     if (failure == std::errc::permission_denied) {
@@ -93,13 +100,19 @@ RunDirectory RunDirectory::open(const std::filesystem::path& path, const RoundLi
                     {.remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
   }
   run.summary();
-  const auto add = [&](const RoundRecord& record) {
-    run.lines_.push_back({.end = 0, .memory = run.lines_.back().memory + size_in_memory(record)});
-  };
-  const RoundLines read = for_each_round(path / kRoundsFile, add, limits);
-  for (std::size_t i = 0; i < read.ends.size(); ++i) run.lines_[i + 1].end = read.ends[i];
-  run.size_ = read.size;
   return run;
+}
+
+RunDirectory::Recorded& RunDirectory::recorded() const {
+  if (recorded_) return *recorded_;
+  Recorded recorded;
+  const auto add = [&](const RoundRecord& record) {
+    recorded.lines.push_back({.end = 0, .memory = recorded.lines.back().memory + size_in_memory(record)});
+  };
+  const RoundLines read = for_each_round(path_ / kRoundsFile, add, limits_);
+  for (std::size_t i = 0; i < read.ends.size(); ++i) recorded.lines[i + 1].end = read.ends[i];
+  recorded.size = read.size;
+  return recorded_.emplace(std::move(recorded));
 }
 
 Summary RunDirectory::summary() const {
@@ -128,23 +141,25 @@ std::vector<RoundRecord> RunDirectory::rounds() const { return all_rounds(path_ 
 void RunDirectory::append(const RoundRecord& record) {
   cut_rounds(rounds_recorded());  // a torn line
   FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
+  auto& [lines, size] = recorded();
   const std::string text = to_json_line(record) + "\n";
-  const Line line = line_after(lines_.back(), record, text.size());
-  rewrite_end(path_ / kRoundsFile, size_, size_, text);
-  lines_.push_back(line);
-  size_ = line.end;
+  const Line line = line_after(lines.back(), record, text.size());
+  rewrite_end(path_ / kRoundsFile, size, size, text);
+  lines.push_back(line);
+  size = line.end;
   synthetic().thin();
 }
 
 void RunDirectory::replace_last(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded());
-  FEDARENA_CHECK(lines_.size(), >, 1U);
-  const Line& before = lines_[lines_.size() - 2];
+  auto& [lines, size] = recorded();
+  FEDARENA_CHECK(lines.size(), >, 1U);
+  const Line& before = lines[lines.size() - 2];
   const std::string text = to_json_line(record) + "\n";
   const Line line = line_after(before, record, text.size());
-  replace_end(path_ / kRoundsFile, size_, before.end, text);
-  lines_.back() = line;
-  size_ = line.end;
+  replace_end(path_ / kRoundsFile, size, before.end, text);
+  lines.back() = line;
+  size = line.end;
 }
 
 RunDirectory::Line RunDirectory::line_after(const Line& before, const RoundRecord& record,
@@ -170,12 +185,13 @@ void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
                                 last_round_to_keep),
                     {.remedy = "lines were lost; remove the folder and run this cell again"});
   }
+  auto& [lines, size] = recorded();
   const auto kept = static_cast<std::size_t>(last_round_to_keep);
-  const std::uintmax_t keep = lines_[kept].end;
-  if (keep == size_) return;
-  rewrite_end(path_ / kRoundsFile, size_, keep, "");
-  lines_.resize(kept + 1);
-  size_ = keep;
+  const std::uintmax_t keep = lines[kept].end;
+  if (keep == size) return;
+  rewrite_end(path_ / kRoundsFile, size, keep, "");
+  lines.resize(kept + 1);
+  size = keep;
 }
 
 std::optional<ClientScores> RunDirectory::client_scores() const {

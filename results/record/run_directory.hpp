@@ -40,8 +40,11 @@ class RunDirectory {
                              std::string_view environment_json, const Summary& summary,
                              std::string_view partition_json = {});
 
-  /// Opens the record of a run to read or resume it; changes nothing on disk. A broken record is an Error.
-  static RunDirectory open(const std::filesystem::path& path, const RoundLimits& limits = {});
+  /// Opens the record of a run to read it; changes nothing on disk. A broken summary is an Error, and so are
+  /// broken rounds once somebody asks for them: reading all of them is most of what readers take.
+  static RunDirectory open(const std::filesystem::path& path);
+  /// Opens the record of a run to write more of it; changes nothing on disk. Broken rounds are an Error, too.
+  static RunDirectory resume(const std::filesystem::path& path, const RoundLimits& limits = {});
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -55,8 +58,8 @@ class RunDirectory {
   /// The rounds on disk, 1, 2, 3, ... A torn last line, left by a crash, is not among them; any other damage
   /// is an Error that names the line.
   std::vector<RoundRecord> rounds() const;
-  /// The number of whole rounds that this object has read or written.
-  std::int64_t rounds_recorded() const { return std::ssize(lines_) - 1; }
+  /// The number of whole rounds when this object first counted them, and of those that it wrote since.
+  std::int64_t rounds_recorded() const { return std::ssize(recorded().lines) - 1; }
   /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. More than
   /// anybody may read (RoundLimits) is an Error, since such a run could not end. Synthetic sets that need not
   /// be kept any longer go.
@@ -92,14 +95,21 @@ class RunDirectory {
     std::size_t memory = 0;
   };
 
+  // The file of rounds.
+  struct Recorded {
+    std::vector<Line> lines = std::vector<Line>(1);  // of the whole rounds, behind an empty one
+    std::uintmax_t size = 0;                         // with a torn line
+  };
+
+  // Read on the first call.
+  Recorded& recorded() const;
   void cut_rounds(std::int64_t last_round_to_keep);
   // That of a record so many bytes long; of what nobody could read back, an Error.
   Line line_after(const Line& before, const RoundRecord& record, std::size_t bytes) const;
 
   std::filesystem::path path_;
   RoundLimits limits_;
-  std::vector<Line> lines_ = std::vector<Line>(1);  // of the whole rounds, behind an empty one
-  std::uintmax_t size_ = 0;                         // of the file of rounds, with a torn line
+  mutable std::optional<Recorded> recorded_;
 };
 
 /// The rounds of the run directory `folder`, whose summary was just read: all of them for a finished run, so

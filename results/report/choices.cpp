@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "fedarena/base/error.hpp"
-
 #include "results/report/box_map.hpp"
 #include "results/report/sections.hpp"
 #include "results/text/markup.hpp"
@@ -28,7 +26,7 @@ std::string key(const std::vector<std::int64_t>& models) {
   return html;
 }
 
-std::string figure(const Row& row, const SeedResult& seed, const Choices& choices) {
+std::string figure(const RowRuns& row, const Choices& choices) {
   const std::vector<std::size_t> clients = evenly_chosen(choices.rows.size(), kMostRows);
   const std::vector<std::size_t> rounds = evenly_chosen(choices.rounds.size(), kMostColumns);
   const BoxMap map{.columns = rounds.size(), .rows = clients.size()};
@@ -41,7 +39,7 @@ std::string figure(const Row& row, const SeedResult& seed, const Choices& choice
     if (found == taken.end() || found->position != rounds[column]) return std::nullopt;
     return static_cast<std::size_t>(found->model) % kModelColours;
   };
-  const std::string name = fmt::format("{}, seed {}", row_name(row), seed.seed());
+  const std::string name = fmt::format("{}, seed {}", row_name(row.key), row.summary().seed);
   const std::string caption =
       fmt::format("{}: rows are {}, by the model taken most often; columns are {}. {}.", name,
                   chosen_text(clients.size(), choices.rows.size(), "clients"),
@@ -54,22 +52,14 @@ std::string figure(const Row& row, const SeedResult& seed, const Choices& choice
 
 }  // namespace
 
-std::string choices_body(const Table& table, Problems& problems) {
+std::string choices_figure(const RowRuns& row, const RowRounds& rounds) {
+  const Choices choices = choices_of(rounds.front());
+  return choices.rows.empty() ? "" : figure(row, choices);
+}
+
+std::string choices_body(std::span<const RowParts> rows) {
   std::string html;
-  for (const Row& row : table.rows) {
-    for (const SeedResult& seed : row.seeds) {
-      try {
-        const RunDirectory run = RunDirectory::open(seed.path);
-        // Most algorithms have one model, and reading rounds is most of what a report takes.
-        if (run.read_file(kRoundsFile).find("\"choices\"") == std::string::npos) break;
-        const Choices choices = choices_of(run.rounds());
-        if (!choices.rows.empty()) html += figure(row, seed, choices);
-        break;  // one seed of a row: its algorithm has several models, or has not
-      } catch (const Error& error) {
-        problems.push_back({seed.path, problem_line(error)});
-      }
-    }
-  }
+  for (const RowParts& row : rows) html += row.choices;
   if (html.empty()) return html;
   return "<p>Where an algorithm has several models: which one each client took, or was given, in each round. "
          "<code>fedarena plot RUN --choices</code> draws one run.</p>\n" +

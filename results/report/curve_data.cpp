@@ -232,8 +232,8 @@ std::string series_json(const RowSeries& series) {
   return fmt::format("{{\"lists\":{},\"positions\":{}}}", lists.json(), json_text(positions, -1));
 }
 
-std::string curve_data(const Table& table, const std::vector<std::string>& series) {
-  FEDARENA_CHECK(series.size(), ==, table.rows.size());
+std::string curve_data(const Table& table, std::span<const RowParts> parts) {
+  FEDARENA_CHECK(parts.size(), ==, table.rows.size());
   const Json common = {{"axes", axes_json()},         {"measures", measures_json()},
                        {"colours", kCurveColours},    {"dashes", kCurveDashes},
                        {"marks", kCurveMarks},        {"marksOfCurve", kMarksOfCurve},
@@ -249,7 +249,7 @@ std::string curve_data(const Table& table, const std::vector<std::string>& serie
     const Json row = {{"name", name}, {"seeds", table.rows[i].seeds.size()}, {"look", look - names.begin()}};
     std::string row_text = json_text(row, -1);
     row_text.pop_back();
-    text += fmt::format("{}{},\"series\":{}}}", i == 0 ? "" : ",\n", row_text, series[i]);
+    text += fmt::format("{}{},\"series\":{}}}", i == 0 ? "" : ",\n", row_text, parts[i].series);
   }
   return text + "]}";
 }

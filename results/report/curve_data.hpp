@@ -42,8 +42,8 @@ std::string numbers_json(std::span<const double> numbers, int digits);
 std::string series_json(const RowSeries& series);
 
 /// All that the charts of a report show, as one JSON object: axes, measures, colours, the panels with the
-/// rows of each setting, and the rows with their series. `series` holds `series_json` of each row of the
+/// rows of each setting, and the rows with their series. `parts` are those of the rows of the
 /// table. Rows of one name share a look, that of `fedarena plot`.
-std::string curve_data(const Table& table, const std::vector<std::string>& series);
+std::string curve_data(const Table& table, std::span<const RowParts> parts);
 
 }  // namespace fedarena::results

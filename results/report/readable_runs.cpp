@@ -12,7 +12,6 @@
 #include "fedarena/base/pool.hpp"
 
 #include "results/record/run_directory.hpp"
-#include "results/table/rows.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -87,14 +86,14 @@ bool is_one_row(const RowRuns& row, RunProblems& problems) {
 
 }  // namespace
 
-ReadableRuns readable_runs(std::vector<FoundRun> runs, const RowText& text_of) {
+ReadableRuns readable_runs(std::vector<FoundRun> runs, const MakeParts& make) {
   std::vector<RowRuns> rows = gather_rows(runs).rows;
-  std::vector<std::optional<std::string>> texts(rows.size());
+  std::vector<std::optional<RowParts>> parts(rows.size());
   std::vector<RunProblems> problems(rows.size());
   const WorkPool pool(WorkPool::available_cores());
   pool.for_each(rows.size(), [&](std::size_t i) {
     const RowRounds rounds = read_row(rows[i], problems[i]);
-    if (!rounds.empty() && is_one_row(rows[i], problems[i])) texts[i] = text_of(rounds, rows[i].privacy());
+    if (!rounds.empty() && is_one_row(rows[i], problems[i])) parts[i] = make(rows[i], rounds);
   });
   for (const auto& of_row : problems) {
     for (const auto& [run, problem] : of_row) {
@@ -104,8 +103,8 @@ ReadableRuns readable_runs(std::vector<FoundRun> runs, const RowText& text_of) {
     }
   }
   ReadableRuns readable{.runs = std::move(runs), .rows = {}};
-  for (std::optional<std::string>& text : texts) {
-    if (text) readable.rows.push_back(*std::move(text));
+  for (std::optional<RowParts>& of_row : parts) {
+    if (of_row) readable.rows.push_back(*std::move(of_row));
   }
   return readable;
 }

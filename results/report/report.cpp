@@ -94,8 +94,9 @@ Problems problems_of(std::span<const FoundRun> runs) {
 }  // namespace
 
 Report make_report(std::vector<FoundRun> runs) {
-  auto [readable, series] = readable_runs(std::move(runs), [](const RowRounds& rounds, const auto& claim) {
-    return series_json(row_series(rounds, claim));
+  auto [readable, parts] = readable_runs(std::move(runs), [](const RowRuns& row, const RowRounds& rounds) {
+    return RowParts{.series = series_json(row_series(rounds, row.privacy())),
+                    .choices = choices_figure(row, rounds)};
   });
   runs = std::move(readable);
   const Table table = make_table(runs);
@@ -107,7 +108,7 @@ Report make_report(std::vector<FoundRun> runs) {
                                    {"curves", "Curves", curves_body(table)},
                                    {"runs", "Runs", runs_body(runs)},
                                    {"partitions", "Partitions", partitions_body(runs, report.problems)},
-                                   {"choices", "Choices of clients", choices_body(table, report.problems)},
+                                   {"choices", "Choices of clients", choices_body(parts)},
                                    {"privacy", "Privacy", privacy_body(table, report.problems)},
                                    {"images", "Synthetic images", images_body(table, report.problems)},
                                    {"environment", "Environment", environment_body(runs, report.problems)},
@@ -125,7 +126,7 @@ Report make_report(std::vector<FoundRun> runs) {
   if (!table.rows.empty()) {
     html +=
         fmt::format("<script type=\"application/json\" id=\"curve-data\">{}</script>\n<script>{}</script>\n",
-                    json_for_script(curve_data(table, series)), chart_asset().text);
+                    json_for_script(curve_data(table, parts)), chart_asset().text);
   }
   html += fmt::format("<script>{}</script>\n<script>{}</script>\n</body>\n</html>\n", tables_asset().text,
                       curves_asset().text);

@@ -8,6 +8,7 @@
 
 #include "results/record/find_runs.hpp"
 #include "results/record/partition_file.hpp"
+#include "results/report/readable_runs.hpp"
 #include "results/report/report.hpp"
 #include "results/table/table.hpp"
 #include "results/write/writers.hpp"
@@ -46,8 +47,10 @@ std::string runs_body(std::span<const FoundRun> runs);
 std::string curves_body(const Table& table);
 /// A card for each partition: name, hashes of the seeds, sizes of clients, who holds which classes.
 std::string partitions_body(std::span<const FoundRun> runs, Problems& problems);
-/// Who took which of several models, a run of each row.
-std::string choices_body(const Table& table, Problems& problems);
+/// Who took which of several models in the first run of a row; empty where its algorithm has one model.
+std::string choices_figure(const RowRuns& row, const RowRounds& rounds);
+/// Those figures.
+std::string choices_body(std::span<const RowParts> rows);
 /// What each run's epsilon rests on, from its summary and its ledger.
 std::string privacy_body(const Table& table, Problems& problems);
 /// The latest synthetic images of a run of each row.

@@ -42,7 +42,7 @@ Descriptor locked(const fs::path& path) {
 }
 
 results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
-  results::RunDirectory run = results::RunDirectory::open(path);
+  results::RunDirectory run = results::RunDirectory::resume(path);
   check_same_experiment(path, run.read_file(results::kExperimentFile), toml);
   return run;
 }

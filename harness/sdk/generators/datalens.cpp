@@ -124,6 +124,7 @@ std::int64_t teacher_votes(const Generators& config, const Client& client) {
   const std::int64_t parts = parts_of(config, client);
   if (parts == 0) return 0;
   const std::int64_t paid = client.oracle.votes_left({.parts = parts});  // whatever their bound
+  check_end(config, paid);
   return config.generator_steps == 0 ? paid
                                      : std::min(paid, config.generator_steps * config.generator_batch_size);
 }

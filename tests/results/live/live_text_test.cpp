@@ -140,6 +140,14 @@ TEST(LiveText, NamesTheExperimentWhereThereAreSeveral) {
   EXPECT_THAT(live_text(cells, {}), HasSubstr("running  other: fedavg, seed 1 "));
 }
 
+TEST(LiveText, NamesTheFolderWhereCellsHaveOneName) {
+  LiveCell again = running_cell();
+  again.path = "runs-2/fedavg-seed-1";
+  const std::string text = live_text(std::vector{running_cell(), again, running_cell("fedprox")}, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("  runs: fedavg, seed 1 "), HasSubstr("  runs-2: fedavg, seed 1 "),
+                          HasSubstr("  fedprox, seed 1 ")));
+}
+
 TEST(LiveText, FitsTheScreen) {
   std::vector<LiveCell> cells(3, running_cell());
   cells.resize(30, with(Work::kFinished, "a-rather-long-label-for-an-algorithm"));

@@ -113,7 +113,7 @@ TEST_F(RoundFile, TakesNoRoundThatNobodyCouldReadBack) {
   for (std::int64_t client = 0; client < 1000; ++client) large.choices.push_back({client, 1});
   const std::string message = "rounds.jsonl: round 2 does not fit any more; allowed: at most ";
   for (const RoundLimits& limits : {RoundLimits{.file = 5000}, RoundLimits{.records = 10'000}}) {
-    RunDirectory run = RunDirectory::open(path, limits);
+    RunDirectory run = RunDirectory::resume(path, limits);
     if (run.rounds_recorded() == 0) run.append(round_record(1));
     EXPECT_THAT(message_of([&] { run.append(large); }), HasSubstr(message));
     EXPECT_EQ(run.rounds_recorded(), 1);

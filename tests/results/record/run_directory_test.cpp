@@ -154,11 +154,12 @@ TEST_F(RunDirectoryTest, SaysWhenTheRecordEndsBeforeTheCheckpoint) {
 TEST_F(RunDirectoryTest, NamesTheLineOfOtherDamage) {
   with_rounds(folder_ / "a", 1);
   add_bytes(folder_ / "a/rounds.jsonl", "{}\n");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "a"); }),
+  EXPECT_THAT(message_of([&] { RunDirectory::resume(folder_ / "a"); }),
               HasSubstr("rounds.jsonl:2: field \"round\" is missing"));
+  EXPECT_EQ(RunDirectory::open(folder_ / "a").summary().rounds_done, 0) << "which needs no rounds";
   with_rounds(folder_ / "b", 1);
   add_bytes(folder_ / "b/rounds.jsonl", to_json_line(round_record(3)) + "\n");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "b"); }),
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "b").rounds(); }),
               HasSubstr("rounds.jsonl:2: field \"round\" is 3; allowed: 2, one round a line"));
 }
 
@@ -169,7 +170,7 @@ TEST_F(RunDirectoryTest, SaysWhatIsMissing) {
   EXPECT_THAT(message_of([&] { run.read_file(kLedgerFile); }),
               HasSubstr("a/ledger.json: cannot be read: No such file or directory"));
   fs::remove(folder_ / "a/rounds.jsonl");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "a"); }),
+  EXPECT_THAT(message_of([&] { RunDirectory::resume(folder_ / "a"); }),
               HasSubstr("rounds.jsonl: cannot be read"));
   RunDirectory appending = run;
   EXPECT_THAT(message_of([&] { appending.append(round_record(1)); }),
@@ -179,7 +180,7 @@ TEST_F(RunDirectoryTest, SaysWhatIsMissing) {
 
 TEST_F(RunDirectoryTest, NoticesASecondWriter) {
   RunDirectory first = with_rounds(folder_ / "a", 1);
-  RunDirectory second = RunDirectory::open(folder_ / "a");
+  RunDirectory second = RunDirectory::resume(folder_ / "a");
   first.append(round_record(2));
   EXPECT_THAT(message_of([&] { second.append(round_record(2)); }),
               HasSubstr("another program writes to this run"));

@@ -38,9 +38,9 @@ std::vector<CurvePoint> points_of(const RowSeries& series, std::size_t x, const 
 void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
   const std::vector<FoundRun> runs = find_runs(folders);
   std::vector<RowSeries> rows;
-  readable_runs(runs, [&](const RowRounds& rounds, const auto& claim) {
-    rows.push_back(row_series(rounds, claim));
-    return std::string();
+  readable_runs(runs, [&](const RowRuns& row, const RowRounds& rounds) {
+    rows.push_back(row_series(rounds, row.privacy()));
+    return RowParts();
   });
   ASSERT_EQ(rows.size(), 1U);
   std::size_t compared = 0;

@@ -20,13 +20,19 @@ std::string problem_of(const std::vector<FoundRun>& runs, const std::string& nam
   return "there is no such run";
 }
 
-// Of each row the number of its seeds.
-std::string seeds_of(const RowRounds& rounds, const std::optional<PrivacyClaim>& /*claim*/) {
-  return std::to_string(rounds.size());
-}
+struct Read {
+  std::vector<FoundRun> runs;
+  std::vector<std::string> seeds;  // of each row their number
+};
 
-ReadableRuns read(const Scratch& folder) {
-  return readable_runs(find_runs(std::vector{folder.path()}), seeds_of);
+Read read(const Scratch& folder) {
+  const auto count = [](const RowRuns&, const RowRounds& rounds) {
+    return RowParts{.series = std::to_string(rounds.size()), .choices = {}};
+  };
+  auto [runs, rows] = readable_runs(find_runs(std::vector{folder.path()}), count);
+  Read read{std::move(runs), {}};
+  for (RowParts& row : rows) read.seeds.push_back(std::move(row.series));
+  return read;
 }
 
 void replace(const std::filesystem::path& file, const std::string& before, const std::string& after) {
