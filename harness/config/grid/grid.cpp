@@ -11,12 +11,6 @@
 namespace fedarena::config {
 namespace {
 
-// Sections whose settings may concern some algorithms and not others.
-bool may_be_idle(const Dimension& dimension) {
-  const std::string section = dimension.path.substr(0, dimension.path.find('.'));
-  return section == "training" || section == "privacy";
-}
-
 class Expansion {
  public:
   explicit Expansion(const FileVariant& variant)
@@ -64,20 +58,18 @@ class Expansion {
     }
   }
 
-  // The shared dimensions that change nothing for the algorithm, whatever the others are.
+  // The shared dimensions that give the algorithm nothing, whatever the others are.
   void find_idle(std::size_t algorithm, const std::vector<Indices>& shared) {
     Indices& idle = idle_.emplace_back();
     for (const std::size_t dimension : shared_) {
-      if (!may_be_idle(dimensions_[dimension])) continue;
-      bool changes = false;
-      for (std::size_t index = 0; index < shared.size() && !changes; ++index) {
-        Indices first = shared[index];
-        first[dimension] = 0;
-        const auto other = std::lower_bound(shared.begin(), shared.end(), first);
-        changes = experiments_[index].algorithms[algorithm] !=
-                  experiments_[static_cast<std::size_t>(other - shared.begin())].algorithms[algorithm];
+      bool heeded = false;
+      for (std::size_t index = 0; index < shared.size() && !heeded; ++index) {
+        const Swept swept = swept_by(dimensions_[dimension], shared[index][dimension]);
+        heeded = std::ranges::any_of(swept, [&](const auto& pair) {
+          return is_heeded(experiments_[index].algorithms[algorithm], pair.first);
+        });
       }
-      if (!changes) idle.push_back(dimension);
+      if (!heeded) idle.push_back(dimension);
     }
   }
 
@@ -118,7 +110,7 @@ class Expansion {
     // A policy of which nobody takes anything would tell one value of a sweep from another where there is no
     // difference. Each algorithm has its own in full.
     const bool unheeded = std::ranges::any_of(
-        idle, [&](std::size_t dimension) { return dimensions_[dimension].path.starts_with("privacy"); });
+        idle, [&](std::size_t dimension) { return dimensions_[dimension].path.starts_with(kPrivacy); });
     if (unheeded) point.experiment.privacy = {"none", {}};
     return point;
   }

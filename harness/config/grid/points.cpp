@@ -103,6 +103,11 @@ Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension
   }
 }
 
+bool is_heeded(const AlgorithmEntry& algorithm, const std::string& path) {
+  const std::string_view section = std::string_view(path).substr(0, path.find('.'));
+  return (section != kTraining && section != kPrivacy) || contains(algorithm.shared, path);
+}
+
 std::string plain_text(const Value& value) {
   return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
                              [](std::int64_t number) { return fmt::format("{}", number); },

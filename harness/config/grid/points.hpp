@@ -29,6 +29,10 @@ Swept swept_at(const std::vector<Dimension>& dimensions, const Indices& at, cons
 Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension>& dimensions,
                          const Indices& at);
 
+/// Whether a value under that path of a sweep counts for the algorithm, which may lack a setting that
+/// [training] or [privacy] gives to all, or give its own.
+bool is_heeded(const AlgorithmEntry& algorithm, const std::string& path);
+
 /// A value as `Swept` has it: the same number has one text, however a file writes it.
 std::string plain_text(const Value& value);
 

@@ -24,19 +24,6 @@ struct Trial {
   AlgorithmEntry entry;
 };
 
-// An algorithm may lack a setting that [training] or [privacy] gives to all, or give its own.
-bool is_heeded(const AlgorithmEntry& entry, std::string_view path, const std::string& text) {
-  const auto gives = [&](std::string_view section, const Settings& settings) {
-    return std::ranges::any_of(settings, [&](const auto& setting) {
-      return setting.first == path.substr(section.size()) && plain_text(setting.second) == text;
-    });
-  };
-  constexpr std::string_view kTraining = "training.", kPrivacy = "privacy.";
-  if (path.starts_with(kTraining)) return gives(kTraining, entry.settings);
-  if (path.starts_with(kPrivacy)) return gives(kPrivacy, entry.privacy.settings);
-  return true;  // its own
-}
-
 class Trials {
  public:
   explicit Trials(const FileVariant& variant)
@@ -76,8 +63,7 @@ class Trials {
                 experiment_at(variant_, section_.dimensions, at),
                 {}};
     trial.entry = std::move(trial.experiment.algorithms[algorithm]);
-    std::erase_if(trial.swept,
-                  [&](const auto& pair) { return !is_heeded(trial.entry, pair.first, pair.second); });
+    std::erase_if(trial.swept, [&](const auto& pair) { return !is_heeded(trial.entry, pair.first); });
     if (trial.swept.empty())
       complain(
           {.place = section_.place,

@@ -63,7 +63,13 @@ struct AlgorithmEntry {
   std::string label;  ///< unique within the experiment, and safe as a folder name
   Settings settings;
   Choice privacy = {};  ///< the policy that it runs under
-  bool operator==(const AlgorithmEntry&) const = default;
+  /// Where it takes values from that it does not give itself, such as "training.rate": no part of what it is.
+  std::vector<std::string> shared = {};
+
+  bool operator==(const AlgorithmEntry& other) const {
+    return name == other.name && label == other.label && settings == other.settings &&
+           privacy == other.privacy;
+  }
 };
 
 /// How many clients take part in a round: all of them when both are 0; at most one of them is not.

@@ -99,12 +99,15 @@ class Reader {
       Settings given = given_settings(section.tables[index], spec, entry, specs_);
       for (const Setting& setting : training()) {
         const Field* field = find_field(entry.fields, setting.key);
-        if (field != nullptr)
-          given.emplace_back(field->name, checked_setting(setting, *field, algorithm.name));
+        if (field == nullptr) continue;
+        given.emplace_back(field->name, checked_setting(setting, *field, algorithm.name));
+        if (section.tables[index].find(setting.key) == nullptr)
+          algorithm.shared.push_back(fmt::format("{}.{}", kTraining, setting.key));
       }
       algorithm.settings = filled(entry, given);
       check_rules(entry, algorithm.settings, section.tables[index], section.tables[index].place);
     }
+    check_effects();
     for (const SectionSpec& own : spec.own) read_own(section.tables, own);
     for (std::size_t index = 0; index < section.tables.size(); ++index) {
       check_requirements(experiment_, experiment_.algorithms[index], section.tables[index], spec);
@@ -119,7 +122,9 @@ class Reader {
     for (const Table& table : tables) choices.push_back(own_choice(table, own, shared, specs_));
     check_shared_overrides(table(*spec), shared, own, tables, choices);
     for (std::size_t index = 0; index < tables.size(); ++index) {
-      experiment_.algorithms[index].*own.own_choice = std::move(choices[index]);
+      AlgorithmEntry& algorithm = experiment_.algorithms[index];
+      add_shared(algorithm.shared, tables[index], own, table(*spec), choices[index].name == shared.name);
+      algorithm.*own.own_choice = std::move(choices[index]);
     }
   }
 
@@ -145,7 +150,7 @@ class Reader {
     }
   }
 
-  const std::vector<Setting>& training() const { return table(*find_spec(specs_, "training")).settings; }
+  const std::vector<Setting>& training() const { return table(*find_spec(specs_, kTraining)).settings; }
 
   // Every key of [training] must be of use to somebody.
   void check_training(const SectionSpec& algorithms) {
@@ -155,27 +160,29 @@ class Reader {
     for (const AlgorithmEntry& algorithm : experiment_.algorithms) {
       add_names(known, find_entry(*algorithms.entries, algorithm.name)->fields);
     }
-    const SectionSpec& spec = *find_spec(specs_, "training");
+    const SectionSpec& spec = *find_spec(specs_, kTraining);
     for (const Setting& setting : settings) {
       if (!contains(known, setting.key)) {
         complain_unknown_key(setting.key, setting.place, spec, known, specs_);
       }
-      if (setting.overridden) check_effect(setting, algorithms);
     }
   }
 
   // A file may give a default that every algorithm replaces; who asks for a value on the command line wants
   // it.
-  void check_effect(const Setting& setting, const SectionSpec& algorithms) const {
-    const std::vector<Table>& tables = document_.find(algorithms.name)->tables;
-    for (std::size_t index = 0; index < tables.size(); ++index) {
-      const CatalogEntry& entry = *find_entry(*algorithms.entries, experiment_.algorithms[index].name);
-      const bool own = tables[index].find(setting.key) != nullptr;
-      if (find_field(entry.fields, setting.key) != nullptr && !own) return;
+  void check_effects() const {
+    for (const Setting& setting : training()) {
+      if (!setting.overridden || is_taken(fmt::format("{}.{}", kTraining, setting.key))) continue;
+      complain({.place = setting.place,
+                .found = fmt::format("no effect: every algorithm that has \"{}\" sets its own", setting.key),
+                .remedy = fmt::format("write algorithms.LABEL.{}=value", setting.key)});
     }
-    complain({.place = setting.place,
-              .found = fmt::format("no effect: every algorithm that has \"{}\" sets its own", setting.key),
-              .remedy = fmt::format("write algorithms.LABEL.{}=value", setting.key)});
+  }
+
+  bool is_taken(const std::string& path) const {
+    return std::ranges::any_of(experiment_.algorithms, [&](const AlgorithmEntry& algorithm) {
+      return contains(algorithm.shared, path);
+    });
   }
 
   const Document& document_;

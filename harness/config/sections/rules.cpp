@@ -15,7 +15,7 @@ constexpr std::string_view kPrivatePrefix = "dp-";
 void check_required_policy(const std::string& required, const AlgorithmEntry& entry, const Table& table,
                            const SectionSpec& algorithms) {
   if (required.empty() || required == entry.privacy.name) return;
-  const SectionSpec& own = *algorithms.find_own("privacy");
+  const SectionSpec& own = *algorithms.find_own(std::string(kPrivacy));
   Complaint complaint{.place = table.find("name")->written.place};
   if (find_entry(*own.entries, required) == nullptr) {
     complaint.found = fmt::format("{} requires the privacy policy {}, which does not exist",

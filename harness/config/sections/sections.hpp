@@ -16,6 +16,9 @@ namespace fedarena::config {
 
 /// The section of profiles, of which a run chooses at most one.
 inline constexpr std::string_view kProfiles = "profiles";
+/// The sections from which an algorithm takes settings that it does not give itself.
+inline constexpr std::string_view kTraining = "training";
+inline constexpr std::string_view kPrivacy = "privacy";
 /// The section of values to combine into a grid.
 inline constexpr std::string_view kSweep = "sweep";
 /// The section of values to choose from for each algorithm, by trials.

@@ -173,6 +173,15 @@ Choice own_choice(const Table& algorithm, const SectionSpec& own, const Choice& 
   return choice;
 }
 
+void add_shared(std::vector<std::string>& paths, const Table& algorithm, const SectionSpec& own,
+                const Table& shared, bool chooses_the_same) {
+  const Table* table = own_table(algorithm, own);
+  for (const Setting& setting : shared.settings) {
+    if (chooses_the_same && !gives(table, setting.key))
+      paths.push_back(fmt::format("{}.{}", own.key(), setting.key));
+  }
+}
+
 void check_shared_overrides(const Table& shared_table, const Choice& shared, const SectionSpec& own,
                             const std::vector<Table>& algorithms, const std::vector<Choice>& chosen) {
   const std::string& choosing = own.keys.front().field.name;

@@ -43,6 +43,11 @@ void add_names(std::vector<std::string>& names, const std::vector<Field>& fields
 Choice own_choice(const Table& algorithm, const SectionSpec& own, const Choice& shared,
                   const std::vector<SectionSpec>& specs);
 
+/// Adds the paths of the shared section's settings that count for the algorithm: those that its own section
+/// does not give, where it chooses the same.
+void add_shared(std::vector<std::string>& paths, const Table& algorithm, const SectionSpec& own,
+                const Table& shared, bool chooses_the_same);
+
 /// Throws Error for an override of the shared section that no algorithm heeds, each having its own.
 /// `chosen[i]` is what the algorithm of `algorithms[i]` chose.
 void check_shared_overrides(const Table& shared_table, const Choice& shared, const SectionSpec& own,

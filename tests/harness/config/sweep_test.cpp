@@ -119,6 +119,11 @@ TEST(Sweep, OfTrainingDoesNotRepeatAlgorithmsThatSetTheirOwn) {
   EXPECT_EQ(setting(points[1].experiment.algorithms[0].settings, "rate"), Value(0.25));
 }
 
+TEST(Sweep, NamesStayTheSameWhenAListGrows) {
+  EXPECT_THAT(names_of(swept("\"training.rate\" = [0.1]\n")), ElementsAre("training.rate=0.1", ""));
+  EXPECT_THAT(names_of(swept("\"training.batch_size\" = [8]\n")), ElementsAre("training.batch_size=8"));
+}
+
 TEST(Sweep, OfAPolicyDoesNotRepeatAlgorithmsUnderAnother) {
   const std::string text = with(private_sample(), "[algorithms.privacy]\nclip_norm = 0.2\n",
                                 "[algorithms.privacy]\npolicy = \"none\"\n") +

@@ -83,14 +83,14 @@ TEST(Tuning, CountsDifferentTrialsOfEachAlgorithm) {
   const std::string tables =
       "\"training\" = [{rate = 0.1, batch_size = 8}, {rate = 0.2, batch_size = 8}, {rate = 0.2, batch_size = "
       "16}]\n";
-  const std::vector<std::string> own = {"algorithms.fedprox.rate=0.25"};
+  const std::vector<std::string> own = {"algorithms.fedprox.rate=0.1"};
   EXPECT_THAT(refusal(kTuned + tables, own),
               HasSubstr("fedprox has 2 different combinations of values, those before it have 3"));
   EXPECT_THAT(refusal(kTuned + "search = \"random\"\ntrials = 3\n" + tables, own),
               HasSubstr("3 trials, and fedprox has 2 different combinations of values; allowed: at most 2"));
   const auto trials = trials_of(tuned("search = \"random\"\ntrials = 2\n" + tables, own));
   EXPECT_THAT(trials.at("fedprox"), UnorderedElementsAre("training.batch_size=16", "training.batch_size=8"))
-      << "named by what it heeds";
+      << "named by what it heeds, whatever value it has of its own";
 }
 
 TEST(Tuning, GivesEachAlgorithmValuesOfItsOwn) {
