@@ -230,8 +230,11 @@ Ledger Ledger::from_json(std::string_view text) {
     ledger.public_data_ = public_data_from(fields.list(kPublicData));
     fields.finish();
     return ledger;
-  } catch (const json::exception& failure) {
-    throw Error::of("not a ledger: {}", failure.what());
+  } catch (const json::parse_error& failure) {
+    throw Error::of("not a ledger: not valid JSON from byte {} on; restore it if it was cut or edited",
+                    failure.byte);
+  } catch (const json::exception&) {
+    throw Error::of("not a ledger: it holds a number that is out of range; restore it if it was edited");
   }
 }
 

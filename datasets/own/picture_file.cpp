@@ -125,6 +125,13 @@ std::vector<std::uint8_t> without_colour_management(Bytes png) {
   return kept;
 }
 
+// Of 16 bits a channel, and stored in passes: libpng's simple interface, as several distributions mended it,
+// reads such a picture wrongly without a word. Both stand in IHDR (PNG, section 11.2.1).
+bool is_deep_and_interlaced(Bytes png) {
+  constexpr std::size_t kDepth = 24, kInterlace = 28;
+  return number_at(png, kDepth, 1) == 16 && number_at(png, kInterlace, 1) != 0;
+}
+
 // In thousandths, as ITU-R BT.601 weighs colours.
 std::uint8_t grey_of(const std::uint8_t* pixel) {
   return static_cast<std::uint8_t>((299U * pixel[0] + 587U * pixel[1] + 114U * pixel[2] + 500U) / 1000U);
@@ -187,6 +194,9 @@ PictureFile::PictureFile(const std::filesystem::path& file)
   png_ = text_of(content_).starts_with(kPngMagic);
   if (png_) {
     form_ = Png(file_, content_).form();
+    if (is_deep_and_interlaced(content_))
+      reject_file(file_, "the PNG has 16 bits a channel and is interlaced", "either of the two",
+                  "Save it without interlacing");
   } else if (text_of(content_).starts_with(kJpegMagic)) {
     const Jpeg jpeg = open_jpeg();
     int width = 0, height = 0, sampling = 0, space = 0;

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "fedarena/base/uninterrupted.hpp"
+
 #include "harness/app/commands.hpp"
 
 namespace fedarena {
@@ -17,6 +19,7 @@ std::atomic<bool> stop_requested = false;
 
 void request_stop(int signal) {
   if (!is_awaited) {
+    if (Uninterrupted::defers(signal)) return;
     constexpr std::string_view kStopped = "Stopped.\n";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kStopped.data(), kStopped.size());
     ::_exit(kInterrupted);

@@ -6,7 +6,8 @@ namespace fedarena {
 
 /// From now on Ctrl-C, SIGTERM, SIGHUP (a terminal that is closed) or SIGXCPU (`ulimit -S -t`) ends the
 /// program with a word and its exit code; so does one that hold_signals() kept. A signal that is ignored
-/// stays ignored. The first thing that main() does.
+/// stays ignored, and one that comes while a file is put in place (`Uninterrupted`) waits. The first thing
+/// that main() does.
 void end_on_signal();
 
 /// From now on, signals wait for end_on_signal(), also in the program that this process becomes: before its

@@ -9,7 +9,12 @@ std::string compose(const Complaint& complaint) {
   text += complaint.found;
   if (!complaint.allowed.empty()) text += "; allowed: " + complaint.allowed;
   if (!complaint.nearest.empty()) text += "; did you mean \"" + complaint.nearest + "\"?";
-  if (!complaint.remedy.empty()) text += "\n  " + complaint.remedy;
+  bool begins = !complaint.remedy.empty();
+  for (const char letter : complaint.remedy) {
+    if (begins) text += "\n  ";
+    begins = letter == '\n';
+    if (!begins) text += letter;
+  }
   return text;
 }
 

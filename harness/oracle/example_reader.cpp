@@ -90,7 +90,10 @@ Batch ExampleReader::read(const Examples& examples, const torch::Tensor& positio
                           const InputSkew& skew) const {
   Residents::Stored stored{examples.inputs, examples.targets};
   if (residents_) stored = residents_->of(stored);
-  const torch::Tensor places = positions.to(stored.inputs.device());
+  // On a GPU, to wait for the copy would be to wait for all that was asked before; positions may go
+  // meanwhile.
+  const torch::Tensor places =
+      positions.to(stored.inputs.device(), positions.scalar_type(), /*non_blocking=*/true);
   torch::Tensor inputs = stored.inputs.index_select(0, places);
   if (skew.degrees != 0) inputs = turned(inputs, skew.degrees);
   inputs = inputs.to(options_.device()).to(options_);

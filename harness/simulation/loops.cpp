@@ -94,7 +94,7 @@ void Simulation::run_loop(const SharedLoop& loop) const {
 
 Bytes Simulation::pack_result(const LocalResult& result) const {
   Bytes bytes;
-  put_part(bytes, encode(result.uplink));
+  put_part(bytes, result.packed);
   put_state(bytes, result.state);
   put_accesses(bytes, result.accesses);
   put_number(bytes, static_cast<std::uint64_t>(result.examples));
@@ -141,6 +141,7 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     cuda::in_a_lane(device(), [&] {
       results[index] = train_client(clients[index], round, downlink, past_of(clients[index]));
     });
+    results[index].uplink = message_from(std::exchange(results[index].packed, {}));
     done();
   };
   if (setup_.crew != nullptr) {

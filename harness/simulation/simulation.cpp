@@ -230,9 +230,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
     randomise(message, declared_uplink(client, round, oracle->size()), of_client(*policy, client),
               downlink.centres, streams, result.accesses);
   }
-  const Bytes bytes = encode(message);
-  result.uplink = message_from(bytes);
-  result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
+  result.packed = encode(message);
+  result.uplink_bytes = static_cast<std::int64_t>(result.packed.size());
   oracle->remember(state);
   if (!state.entries().empty()) result.state = std::make_shared<const Bytes>(encode(state));
   result.examples = oracle->gradient_examples();

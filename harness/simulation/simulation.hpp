@@ -161,7 +161,10 @@ class Simulation {
 
  private:
   struct LocalResult {
-    Message uplink;
+    // What the client sends, as it left the lane of a GPU that it was computed in: that lane gives memory of
+    // its tensors to other work as soon as they are gone, whoever still waits for a sum of them.
+    Bytes packed;
+    Message uplink;             // in place of `packed` once it is opened
     ClientStates::State state;  // nullptr when the client remembers nothing
     RoundAccesses accesses;
     std::int64_t uplink_bytes = 0;

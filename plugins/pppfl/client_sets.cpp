@@ -44,6 +44,14 @@ void make_sets(const Config& config, Client& client) {
   keep(kQuery, drawn.select(order.narrow(0, count, held_back)));
 }
 
+void require_set(const Client& client) {
+  if (has_or_needs_none(client)) return;
+  throw Error(Complaint{.found = "adapt_on = \"synthetic\", and client " + std::to_string(client.id) +
+                                 " has no synthetic images, because it did not train",
+                        .allowed = "clients that all take part in round 1",
+                        .remedy = "Set adapt_on = \"real\", or leave out [cohort] and held_out_clients"});
+}
+
 AccessPlan sets_plan(const Config& config, const Client& client) {
   return has_or_needs_none(client) ? AccessPlan() : generation_plan(config, client);
 }

@@ -116,8 +116,10 @@ class Pppfl final : public Algorithm {
   Params personalise(Client& client, const Message& downlink) const override {
     Params own = downlink[kModel];
     const double rate = config_.personal_rate;
-    if (config_.adapt_on == "synthetic")
+    if (config_.adapt_on == "synthetic") {
+      require_set(client);
       return descend(config_, client, std::move(own), config_.personal_epochs, rate);
+    }
     const std::int64_t steps = config_.personal_epochs * client.oracle.steps_per_epoch(config_.batch_size);
     Adam adam;
     for (std::int64_t step = 0; step < steps; ++step)

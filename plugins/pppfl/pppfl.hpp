@@ -35,6 +35,9 @@ void make_sets(const Config& config, fedarena::Client& client);
 /// What make_sets() asks for.
 fedarena::AccessPlan sets_plan(const Config& config, const fedarena::Client& client);
 
+/// Throws Error for a client that holds examples and has no D*tr: it would be tested with the global model.
+void require_set(const fedarena::Client& client);
+
 /// Epochs of Adam on D*tr, which begins anew; `start` itself on a client without one.
 fedarena::Params descend(const Config& config, const fedarena::Client& client, fedarena::Params start,
                          std::int64_t epochs, double rate);

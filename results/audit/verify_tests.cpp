@@ -14,6 +14,7 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "results/audit/verify_parts.hpp"
+#include "results/statistics/statistics.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {
@@ -81,6 +82,15 @@ std::optional<std::int64_t> classes_of(const std::optional<RecordedPartition>& c
   return expected_classes(settings);
 }
 
+// The largest macro F1 with these accuracies of classes: all answers that fall on a class are right.
+double most_macro_f1(const std::vector<std::optional<double>>& accuracies) {
+  std::vector<double> scores;
+  for (const std::optional<double>& accuracy : accuracies) {
+    if (accuracy) scores.push_back(2 * *accuracy / (1 + *accuracy));
+  }
+  return scores.empty() ? 0 : mean(scores);
+}
+
 // Whether rounds tell an accuracy of each class where they tell one of all, which is among these: a mean.
 void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int64_t> classes,
                      const Comparison& compare) {
@@ -107,6 +117,10 @@ void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int
         least - kRounding <= *round.test_accuracy && *round.test_accuracy <= most + kRounding,
         "test_accuracy", whose, exact_number(*round.test_accuracy),
         fmt::format("from {} to {}, as that of the classes", exact_number(least), exact_number(most)));
+    const double most_f1 = most_macro_f1(accuracies);
+    kinds.result(round.classes->macro_f1 <= most_f1 + kRounding, "macro_f1", whose,
+                 exact_number(round.classes->macro_f1),
+                 fmt::format("at most {}, by the accuracies of the classes", exact_number(most_f1)));
   }
   kinds.conclude();
 }

@@ -81,8 +81,8 @@ class Members {
  private:
   [[noreturn]] void damaged() const {
     const char* reason = archive_error_string(reader_.get());
-    refuse(fmt::format("this is not a bundle, or it is damaged or cut off ({})",
-                       reason ? one_line(reason) : "no reason known"));
+    refuse(fmt::format("this is not a bundle, or it is damaged or cut off{}",
+                       reason ? fmt::format(" ({})", one_line(reason)) : ""));
   }
 
   std::string file_;

@@ -42,6 +42,18 @@ std::vector<Family> families(const std::vector<RowRuns>& rows, bool across_grid)
   return found;
 }
 
+// More pairs nobody reads, and each takes a millisecond.
+void check_number(const std::vector<Family>& families) {
+  constexpr std::size_t kMostPairs = 20'000;
+  std::size_t pairs = 0;
+  for (const Family& family : families) pairs += family.size() * (family.size() - 1) / 2;
+  if (pairs <= kMostPairs) return;
+  throw Error(
+      Complaint{.found = fmt::format("there are {} pairs of rows", pairs),
+                .allowed = fmt::format("at most {}", kMostPairs),
+                .remedy = "choose rows with --labels, compare fewer folders, or leave out --across grid"});
+}
+
 // Two rows of a family, and their names in it.
 struct Match {
   const RowRuns* left = nullptr;
@@ -179,6 +191,7 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   const std::vector<RowRuns> rows = chosen(gathered.rows, options.labels);
   const bool across_grid = options.across.contains(kAcrossGrid);
   const std::vector<Family> all = families(rows, across_grid);
+  check_number(all);
   const std::vector<Match> matches = matches_of(all, across_grid);
   if (matches.empty()) {
     refuse(rows.empty() ? "there is nothing to compare: no run is finished"

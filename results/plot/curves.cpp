@@ -119,7 +119,13 @@ Quantity default_quantity(std::span<const FoundRun> runs) {
 
 DrawnValues axis_values(const CurveAxis& axis, const std::optional<PrivacyClaim>& claim,
                         std::span<const RoundRecord> rounds) {
-  return drawable(values_of(axis, claim, rounds));
+  DrawnValues values = values_of(axis, claim, rounds);
+  // What data ended is charged for more than its rounds.
+  if (axis.claim != nullptr && claim && !values.empty()) {
+    const std::optional<Claim>& whole = (*claim).*axis.claim;
+    values.back() = whole ? whole->epsilon : std::nullopt;
+  }
+  return drawable(std::move(values));
 }
 
 double shown_scale(const Quantity& quantity) { return is_share(quantity) ? 100 : 1; }

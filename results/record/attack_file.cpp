@@ -1,6 +1,7 @@
 #include "results/record/attack_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <system_error>
@@ -88,6 +89,24 @@ MembershipAttack read_attack(JsonFields& fields, const MembershipAttacks& of) {
   return attack;
 }
 
+void check_positions(const MembershipAttacks& attacks, const JsonFields& fields) {
+  std::set<std::int64_t> members;
+  std::set<std::pair<std::int64_t, std::int64_t>> of_clients;
+  for (const ScoredExample& example : attacks.member_examples) {
+    members.insert(example.position);
+    if (!of_clients.emplace(example.position, example.client).second)
+      fields.reject("member_examples",
+                    fmt::format("each position of a client once, also {}", example.position));
+  }
+  std::set<std::int64_t> others;
+  for (const ScoredExample& example : attacks.non_member_examples) {
+    const bool is_member = attacks.non_members == kLeftOutExamples && members.contains(example.position);
+    if (is_member || !others.insert(example.position).second)
+      fields.reject("non_member_examples",
+                    fmt::format("each position once, and none of a member, also {}", example.position));
+  }
+}
+
 std::string text_without_digest(const MembershipAttacks& attacks) {
   std::string lines;
   for (const MembershipAttack& attack : attacks.attacks) {
@@ -173,11 +192,16 @@ MembershipAttacks parse_attacks(std::string_view text, const std::string& file) 
       fields.choice("non_members", {std::string(kTestExamples), std::string(kLeftOutExamples)});
   attacks.member_examples = read_examples(fields.object("member_examples"), true);
   attacks.non_member_examples = read_examples(fields.object("non_member_examples"), false);
-  const auto accuracy = [&](const char* name) {
-    return fields.is_null(name) ? std::nullopt : std::optional(fields.fraction(name));
+  check_positions(attacks, fields);
+  const auto accuracy = [&](const char* name, std::size_t examples) -> std::optional<double> {
+    if (fields.is_null(name)) return std::nullopt;
+    const double right = fields.fraction(name) * static_cast<double>(examples);
+    if (std::abs(right - std::round(right)) > 1e-6)
+      fields.reject(name, fmt::format("a whole number of {} examples", examples));
+    return fields.fraction(name);
   };
-  attacks.member_accuracy = accuracy("member_accuracy");
-  attacks.non_member_accuracy = accuracy("non_member_accuracy");
+  attacks.member_accuracy = accuracy("member_accuracy", attacks.member_examples.size());
+  attacks.non_member_accuracy = accuracy("non_member_accuracy", attacks.non_member_examples.size());
   for (JsonFields& entry : fields.objects("attacks")) attacks.attacks.push_back(read_attack(entry, attacks));
   if (attacks.attacks.empty()) fields.reject("attacks", "at least one attack");
   fields.digest(kDigest);

@@ -11,6 +11,7 @@
 
 #include "fedarena/base/descriptor.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/uninterrupted.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -64,6 +65,7 @@ void prepare_file(const std::filesystem::path& file, std::string_view bytes) {
 }
 
 void replace_file(const std::filesystem::path& file, std::string_view bytes) {
+  const Uninterrupted whole;
   prepare_file(file, bytes);
   const std::filesystem::path partial = partial_of(file);
   if (std::rename(partial.c_str(), file.c_str()) != 0) {
@@ -75,6 +77,7 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
 }
 
 void replace_files(std::span<const FileContent> files) {
+  const Uninterrupted whole;
   std::vector<std::filesystem::path> new_folders, partials;  // an outer folder before those in it
   try {
     for (const auto& [file, bytes] : files) {

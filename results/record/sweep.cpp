@@ -54,7 +54,6 @@ void form_tuning(Form& form, Trials& tuning) {
   form.texts("chosen", tuning.chosen);
   form.choice("criterion", tuning.criterion,
               {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
-  // A model that diverged still has a loss, and an accuracy.
   if (tuning.criterion == kByValidationAccuracy) {
     form.fraction("score", tuning.score);
   } else {

@@ -91,6 +91,13 @@ Problems problems_of(std::span<const FoundRun> runs) {
   return problems;
 }
 
+// Several sections may look at one file.
+void drop_repeated(Problems& problems) {
+  std::set<std::pair<std::filesystem::path, std::string>> told;
+  std::erase_if(problems,
+                [&](const Problem& problem) { return !told.emplace(problem.run, problem.what).second; });
+}
+
 }  // namespace
 
 Report make_report(std::vector<FoundRun> runs) {
@@ -113,6 +120,7 @@ Report make_report(std::vector<FoundRun> runs) {
                                    {"images", "Synthetic images", images_body(table, report.problems)},
                                    {"environment", "Environment", environment_body(runs, report.problems)},
                                    {"reproduce", "How to reproduce", reproduce_body(table, report.problems)}};
+  drop_repeated(report.problems);
   sections[1].body = problems_body(report.problems);
   std::erase_if(sections, [](const Section& section) { return section.body.empty(); });
 

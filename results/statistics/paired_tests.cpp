@@ -130,10 +130,12 @@ std::optional<Interval> bootstrap_interval(std::span<const double> differences, 
     for (std::size_t i = 0; i < count; ++i) sum += differences[stream.below(count)];
     mean = sum / static_cast<double>(count);
   }
-  std::ranges::sort(means);
   const double tail = expanded_tail(static_cast<double>(count), level);
-  const auto left_out = static_cast<std::size_t>(tail * kResamples);
-  return Interval{means[left_out], means[means.size() - 1 - left_out]};
+  const auto left_out = static_cast<std::ptrdiff_t>(tail * kResamples);
+  const auto low = means.begin() + left_out, high = means.end() - 1 - left_out;
+  std::nth_element(means.begin(), low, means.end());
+  if (high != low) std::nth_element(low + 1, high, means.end());
+  return Interval{*low, *high};
 }
 
 double bootstrap_reach(std::size_t count) {

@@ -136,7 +136,10 @@ std::vector<std::string> personal_notes(std::span<const RowRuns> rows, std::span
   if (personal.empty()) return {};
   return {fmt::format(
       "personal: what is said of clients is said of models of their own, made from their examples{}: {}",
-      is_private ? " without noise; they stay with the client, and no epsilon covers their scores" : "",
+      is_private
+          ? "; what these learn when they are tested is without noise and stays with the client, and no "
+            "epsilon covers their scores"
+          : "",
       fmt::join(personal, "; "))};
 }
 

@@ -1,5 +1,4 @@
 // How settings were chosen, at what cost, and who had more trials than others.
-#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -88,9 +87,9 @@ std::string chosen_text(const Tuning& tuning, const std::string& label) {
 }
 
 std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_costs) {
-  const std::string score = !std::isfinite(tuning.score) ? "every trial diverged; this is the first one"
-                            : tuning.criterion == kByValidationAccuracy ? percent(tuning.score) + " %"
-                                                                        : measured(tuning.score);
+  const std::string score = !tuning.score ? "every trial diverged; this is the first one"
+                            : tuning.criterion == kByValidationAccuracy ? percent(*tuning.score) + " %"
+                                                                        : measured(*tuning.score);
   const std::string costs = with_costs ? fmt::format("{} s and {} examples, ", human_seconds(tuning.seconds),
                                                      human_count(static_cast<double>(tuning.examples)))
                                        : "";

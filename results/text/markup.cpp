@@ -52,7 +52,7 @@ std::string markdown_escaped(std::string_view text) {
 }
 
 std::string latex_escaped(std::string_view text) {
-  constexpr std::array<Replacement, 18> kSigns = {{{"&", "\\&"},
+  constexpr std::array<Replacement, 19> kSigns = {{{"&", "\\&"},
                                                    {"%", "\\%"},
                                                    {"$", "\\$"},
                                                    {"#", "\\#"},
@@ -65,13 +65,18 @@ std::string latex_escaped(std::string_view text) {
                                                    {"<", "\\textless{}"},
                                                    {">", "\\textgreater{}"},
                                                    {"`", "\\textasciigrave{}"},
+                                                   {"|", "\\textbar{}"},
                                                    // Signs of ours that are not in every input encoding.
                                                    {"±", "$\\pm$"},
                                                    {"†", "$^{\\dagger}$"},
                                                    {"‡", "$^{\\ddagger}$"},
                                                    {"≤", "$\\leq$"},
                                                    {"≥", "$\\geq$"}}};
-  return replaced(one_line(text), kSigns);
+  std::string escaped = replaced(one_line(text), kSigns);
+  // Or two hyphens would become a dash.
+  for (std::size_t at = escaped.find("--"); at != std::string::npos; at = escaped.find("--", at))
+    escaped.insert(at + 1, "{}");
+  return escaped;
 }
 
 }  // namespace fedarena::results

@@ -33,6 +33,15 @@ ScaledNumber scaled(double number, double step, std::span<const char* const> uni
   return {.digits = std::move(digits), .unit = units[unit], .value = value};
 }
 
+// A number with so many decimals, halves away from zero: a mean of decimal numbers, such as 8.675, is in
+// binary a little below or above what it is, and would go down or up by chance.
+std::string fixed(double number, int decimals) {
+  constexpr double kNoise = 1e-9;
+  const double scale = std::pow(10, decimals), steps = std::abs(number) * scale;
+  const bool is_half = std::abs(steps - std::floor(steps) - 0.5) < kNoise;
+  return fmt::format("{:.{}f}", is_half ? std::copysign(std::ceil(steps) / scale, number) : number, decimals);
+}
+
 // Four decimals or digits of a number >= 0, rounded up (1) or down (-1): read back it is the number, or lies
 // on that side of it.
 std::string four_digits(double number, int side) {
@@ -68,7 +77,7 @@ std::string human_seconds(double seconds) {
   return fmt::format("{:.{}f}", seconds, seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0);
 }
 
-std::string percent(double fraction) { return fmt::format("{:.2f}", 100 * fraction); }
+std::string percent(double fraction) { return fixed(100 * fraction, 2); }
 
 std::string measured(double value) { return measured_beside(value, value); }
 
@@ -85,7 +94,7 @@ std::string measured_beside(double beside, double value) {
   for (double limit = 999.95; decimals < kMost && size < limit; limit /= 10) ++decimals;
   // What is smaller than that many decimals show.
   if (decimals == kMost && std::abs(value) < 1e-9 && value != 0) return fmt::format("{:.4g}", value);
-  return fmt::format("{:.{}f}", value, size == 0 || std::isnan(size) ? 3 : decimals);
+  return fixed(value, size == 0 || std::isnan(size) ? 3 : decimals);
 }
 
 std::string epsilon_text(double epsilon) {

@@ -106,7 +106,9 @@ std::string latex_grid(const CellGrid& grid) {
   for (std::size_t row = 0; row < grid.front().cells.size(); ++row) {
     std::vector<std::string> cells;
     for (const CellColumn& column : grid) cells.push_back(latex_cell(column.cells[row], column.align));
-    text += fmt::format("    {} \\\\\n", fmt::join(cells, " & "));
+    // After \\ and \midrule a star or a bracket would be theirs.
+    const bool is_theirs = cells.front().starts_with('[') || cells.front().starts_with('*');
+    text += fmt::format("    {}{} \\\\\n", is_theirs ? "{}" : "", fmt::join(cells, " & "));
   }
   return text + "    \\bottomrule\n  \\end{tabular}\n";
 }
@@ -129,7 +131,8 @@ std::string to_latex(const ReaderTable& table) {
   // font, because many installations have that of text as a bitmap only.
   if (by_points) {
     text +=
-        "  \\sisetup{mode = text, detect-weight = true, separate-uncertainty = true}\n"
+        "  \\sisetup{mode = text, detect-weight = true, separate-uncertainty = true, "
+        "retain-zero-uncertainty = true}\n"
         "  \\renewcommand*{\\textpm}{\\ensuremath{\\pm}}\n";
   }
   text +=

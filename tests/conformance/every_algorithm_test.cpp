@@ -197,7 +197,7 @@ TEST(Plugins, AreBrief) {
       {"psg", 90},     {"fedmeta", 90}, {"fednova", 95}, {"scaffold", 100}, {"perfedavg", 110},
       {"fedopt", 150},  // four algorithms
       {"dsc", 120},    {"feddf", 120},  {"ifca", 160},   {"sdafl", 215},    {"feddm", 215},
-      {"fedd3", 240},  {"pppfl", 310},  {"fedgm", 325},  {"dense", 325},    {"fedlap", 490}};
+      {"fedd3", 240},  {"pppfl", 325},  {"fedgm", 325},  {"dense", 325},    {"fedlap", 490}};
   for (const auto& [plugin, lines] : most) EXPECT_LE(lines_of(plugin), lines) << plugin;
 }
 

@@ -247,6 +247,14 @@ TEST(Pppfl, AdaptsToWhatItIsToldTo) {
   EXPECT_LE(local.global, 0.6) << "nobody trained it";
 }
 
+TEST(Pppfl, AdaptsNoClientToImagesThatItDoesNotHave) {
+  const Task task = tiny_images();
+  TestRun run(task, "pppfl", {{"generator", "noise"}, {"adapt_on", "synthetic"}},
+              {.rounds = 2, .cohort_size = 1, .test_clients = true});
+  EXPECT_THAT(message_of([&] { run->next_round(); }),
+              HasSubstr("has no synthetic images, because it did not train"));
+}
+
 // A pool of two clients' images on a model of three classes.
 class SdaFlPool : public ::testing::Test {
  protected:

@@ -46,13 +46,15 @@ inline Bytes chunk(const std::string& name, const Bytes& data) {
 }
 
 /// A PNG of these samples as they are, row by row, with further chunks before them. `colour_type` as PNG has
-/// it: 0 grey, 2 colour, 4 grey with opacity.
+/// it: 0 grey, 2 colour, 4 grey with opacity; `interlacing`: 1 for that of Adam7, which leaves a single pixel
+/// as it is.
 inline Bytes stored_png(std::uint8_t depth, std::uint8_t colour_type, std::uint32_t width,
-                        std::uint32_t height, const Bytes& samples, const Bytes& further = {}) {
+                        std::uint32_t height, const Bytes& samples, const Bytes& further = {},
+                        std::uint8_t interlacing = 0) {
   Bytes head;
   append_number(head, width);
   append_number(head, height);
-  head.insert(head.end(), {depth, colour_type, 0, 0, 0});
+  head.insert(head.end(), {depth, colour_type, 0, 0, interlacing});
   Bytes rows;
   const std::size_t row = samples.size() / height;
   for (std::size_t i = 0; i < height; ++i) {

@@ -64,6 +64,16 @@ TEST_F(Pictures, OfSixteenBitsAreRoundedToEight) {
     ASSERT_EQ(shades[value], (value + 128) / 257) << value;
 }
 
+// The library reads them wrongly.
+TEST_F(Pictures, OfSixteenBitsInterlacedAreRefused) {
+  EXPECT_THAT(planes(stored_png(8, 0, 1, 1, {7}, {}, 1), false), ElementsAre(7));
+  EXPECT_THAT(message_of([&] {
+                planes(stored_png(16, 0, 1, 1, {7, 0}, {}, 1), false);
+              }),
+              EndsWith("the PNG has 16 bits a channel and is interlaced; allowed: either of the two\n"
+                       "  Save it without interlacing"));
+}
+
 TEST_F(Pictures, AreTakenAsTheyAreStoredWhateverTheySayOfGamma) {
   // Linear light: a gamma of 1.
   const Bytes gamma = chunk("gAMA", {0, 1, 0x86, 0xa0});

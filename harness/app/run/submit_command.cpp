@@ -188,7 +188,7 @@ class Submitter {
     if (tasks.empty()) return;
     throw Error::in(out,
                     fmt::format("{} of job {} are queued, run or end just now", counted(tasks.size(), "cell"),
-                                tasks.front().id),
+                                slurm::read_submission(out)->job),
                     {.remedy = "Wait for them, or stop them with --cancel"});
   }
 

@@ -93,7 +93,7 @@ struct Evaluation {
 struct Stopping {
   double target_accuracy = 0;  ///< a fraction; 0: no target
   std::int64_t patience = 0;   ///< rounds without improvement; 0: endless
-  double improvement = 0;      ///< a fraction; by how much at least a round must beat the best one before it
+  double improvement = 0;      ///< a fraction; by how much at least a round must beat the last better one
   bool operator==(const Stopping&) const = default;
 };
 

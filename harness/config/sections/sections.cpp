@@ -110,7 +110,7 @@ std::vector<Key> stopping_keys() {
        "never.",
        Constraint::at_least(0)},
       {"improvement", &Stopping::improvement,
-       "By how much, as a fraction, a round must beat the best one before it to count as better; of a loss, "
+       "By how much, as a fraction, a round must beat the last one that counted as better; of a loss, "
        "which part of it.",
        Constraint::between(0, 1)}});
 }

@@ -244,7 +244,8 @@ Scaled scale_examples(const kernels::Factors& all_factors, const torch::Tensor& 
     return (rows.to(torch::kFloat64) * scales).to(rows.scalar_type());
   };
   if (kept.size() == factors.size()) return {inputs, scaled(deltas)};
-  const torch::Tensor positions = torch::tensor(kept, torch::kInt64).to(deltas.device());
+  const torch::Tensor positions =
+      torch::tensor(kept, torch::kInt64).to(deltas.device(), torch::kInt64, /*non_blocking=*/true);
   return {inputs.index_select(0, positions), scaled(deltas.index_select(0, positions))};
 }
 

@@ -112,7 +112,8 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     std::error_code ignored;
     if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
     if (!fs::exists(path / results::kSummaryFile, ignored)) continue;
-    const auto run = results::RunDirectory::open(path);
+    // What is broken is told before anything is trained.
+    const auto run = results::RunDirectory::resume(path);
     const std::string before = run.read_file(results::kExperimentFile);
     const std::string now = to_toml(cell.experiment());
     if (before != now) add_changes(changes, before, now, cell.folder().string());

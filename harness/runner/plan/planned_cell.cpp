@@ -29,7 +29,9 @@ std::vector<std::string> names_of(const PlannedCell& cell) {
   return names;
 }
 
-bool matches(const PlannedCell& cell, const std::string& pattern) {
+// A folder is one cell's, whatever else is called so.
+bool matches(const PlannedCell& cell, const std::string& pattern, bool is_folder) {
+  if (is_folder) return cell.folder() == pattern;
   const std::vector<std::string> names = names_of(cell);
   return std::ranges::any_of(
       names, [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
@@ -85,8 +87,10 @@ std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std
   }
   for (const std::string& pattern : only) {
     std::vector<PlannedCell> kept;
+    const bool is_folder =
+        std::ranges::any_of(cells, [&](const PlannedCell& cell) { return cell.folder() == pattern; });
     std::copy_if(cells.begin(), cells.end(), std::back_inserter(kept),
-                 [&](const PlannedCell& cell) { return matches(cell, pattern); });
+                 [&](const PlannedCell& cell) { return matches(cell, pattern, is_folder); });
     if (kept.empty()) refuse(cells, pattern);
     cells = std::move(kept);
   }

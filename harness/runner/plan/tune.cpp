@@ -56,7 +56,7 @@ std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan,
       choice.entry = *trial.algorithm;
       choice.tuning.chosen = trial.point->swept;
       choice.tuning.criterion = score.criterion;
-      choice.tuning.score = score.value;
+      choice.tuning.score = score.diverged ? std::nullopt : std::optional(score.value);
     }
     const results::Summary& summary = run.summary();
     choice.tuning.examples += summary.examples;
@@ -91,7 +91,15 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
   const RunOptions trials = trial_options(options);
   print(options.messages, "Tuning: {} trials of each algorithm ({}, seed {}), in {}\n", plan.trials,
         plan.search, plan.seed, trials.out.string());
-  if (!run_cells(plan_cells(plan.points), host, trials, stop)) return std::nullopt;
+  try {
+    if (!run_cells(plan_cells(plan.points), host, trials, stop)) return std::nullopt;
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    complaint.remedy += complaint.remedy.empty() ? "" : "\n";
+    complaint.remedy +=
+        "All trials have to finish: what one of them cannot run with does not belong in [tuning].";
+    throw Error(std::move(complaint));
+  }
   return tuned_by_trials(point, plan, options);
 }
 

@@ -106,6 +106,12 @@ TEST_F(Grid, RunsThePartThatIsAskedFor) {
   EXPECT_FALSE(fs::exists(scratch / "runs"));
 }
 
+TEST_F(Grid, AFolderIsOneCellWhateverElseIsCalledSo) {
+  run_small(scratch, {.more = "[[algorithms]]\nname = \"fedprox\"\nlabel = \"fedavg-seed-1\"\n"},
+            "--out out --only fedavg-seed-1");
+  EXPECT_THAT(cells_in(scratch / "out"), ElementsAre("fedavg-seed-1"));
+}
+
 TEST_F(Grid, ResumesToWhatAnUnbrokenOneIs) {
   small_grid(60).write_to(scratch);
   const CommandLine start = "run small.toml --out out --jobs 3 --workers 2";

@@ -102,6 +102,13 @@ TEST_F(TuningRun, ChoosesByValidationExamplesNotByTests) {
               ElementsAre(Pair("algorithms.fedavg.rate", "0.05")));
 }
 
+TEST_F(TuningRun, SaysWhenEveryTrialDiverged) {
+  const Outcome run = run_small(scratch, tuned("\n[tuning]\n\"training.rate\" = [1e37, 1e38]\n"),
+                                "--set experiment.rounds=1");
+  EXPECT_THAT(run.err, HasSubstr("training.rate = 1e+37 (every trial diverged; this is the first one)"));
+  EXPECT_EQ(tuning_of(scratch / "runs/small/fedavg-seed-1").score, std::nullopt);
+}
+
 // fedprox gives its own rate, which the table of values does not change; it is not said to be chosen.
 TEST_F(TuningRun, NamesWhatTheAlgorithmHeeds) {
   run_small(scratch,

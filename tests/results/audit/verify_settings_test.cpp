@@ -300,6 +300,9 @@ TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
       with([](ClassMetrics& classes) { std::ranges::fill(classes.accuracy, 0.7); }),
       ElementsAre("rounds.jsonl: test_accuracy of round 2 is 0.75; recomputed: from 0.7 to 0.7, as that "
                   "of the classes"));
+  EXPECT_THAT(
+      with([](ClassMetrics& classes) { classes.macro_f1 = 0.9; }),
+      ElementsAre(StartsWith("rounds.jsonl: macro_f1 of round 2 is 0.9; recomputed: at most 0.857142")));
   run_.change_rounds([](RoundRecord& round) {
     if (round.round == 3) round.classes.reset();
   });

@@ -209,7 +209,10 @@ TEST_F(Verify, NoticesARoundThatIsGone) {
 
 TEST_F(Verify, RefusesRecordsThatCannotBeRead) {
   put(run_.path() / kLedgerFile, "{");
-  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("ledger.json: not a ledger"));
+  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }),
+              HasSubstr("ledger.json: not a ledger: not valid JSON from byte 2 on"));
+  put(run_.path() / kLedgerFile, "{\"schema\": 1e999}");
+  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("holds a number that is out of range"));
   std::filesystem::remove(run_.path() / kLedgerFile);
   EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("ledger.json: is not there"));
 }

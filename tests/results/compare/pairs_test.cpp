@@ -28,8 +28,8 @@ std::vector<std::string> names(const Pairs& pairs) {
 const std::vector<double> kWorse = {0.60, 0.55, 0.65, 0.58, 0.62};
 const std::vector<double> kBetter = {0.64, 0.58, 0.69, 0.61, 0.65};
 
-std::vector<FoundRun> at_rate(const std::string& label, const char* rate) {
-  return row_of(label, kWorse, [rate](Summary& summary) { summary.sweep = {{"training.rate", rate}}; });
+std::vector<FoundRun> at_rate(const std::string& label, const std::string& rate) {
+  return row_of(label, kWorse, [&](Summary& summary) { summary.sweep = {{"training.rate", rate}}; });
 }
 
 TEST(Pairs, ArePairedBySeed) {
@@ -96,7 +96,7 @@ TEST(Pairs, AreOfOnePointOfAGrid) {
   EXPECT_EQ(pairs.pairs[0].point.front().second, "0.02");
   EXPECT_THAT(pairs.notes,
               Contains("fedavg is compared with nothing, because it stands alone at training.rate=0.5"));
-  const auto private_at = [](const std::string& label, double epsilon, const char* rate) {
+  const auto private_at = [](const std::string& label, double epsilon, const std::string& rate) {
     return row_of(label, kWorse, [=](Summary& summary) {
       with_privacy(epsilon)(summary);
       summary.privacy->varied = true;
@@ -131,6 +131,14 @@ TEST(Pairs, NeedTwoRows) {
                 compare_rows(std::vector{FolderRuns{"runs", {found(unfinished("fedavg", 1, 2))}}}, {});
               }),
               HasSubstr("there is nothing to compare: no run is finished"));
+}
+
+TEST(Pairs, AreAsManyAsSomebodyMayRead) {
+  std::vector<std::vector<FoundRun>> rows;
+  for (int i = 0; i <= 200; ++i) rows.push_back(at_rate("fedavg", std::to_string(i)));
+  EXPECT_THAT(
+      message_of([&] { compare(rows, {.across = {kAcrossGrid}}); }),
+      StartsWith("there are 20100 pairs of rows; allowed: at most 20000\n  choose rows with --labels"));
 }
 
 TEST(Pairs, AreRefusedWhereMoreThanTheAlgorithmDiffers) {

@@ -231,7 +231,7 @@ TEST_F(MetricTable, HasTheMetricInPlaceOfTheAccuracy) {
   }
   const Table accuracy = table("accuracy@round=6");
   EXPECT_THAT(render_markdown(accuracy), HasSubstr("| accuracy (%) at round 6 |"));
-  EXPECT_THAT(render_markdown(accuracy), HasSubstr("|        **78.12 ± 4.42** |"));
+  EXPECT_THAT(render_markdown(accuracy), HasSubstr("|        **78.13 ± 4.42** |"));
   EXPECT_THAT(render_markdown(accuracy),
               HasSubstr("Accuracy after round 6: mean ± sample standard deviation over seeds."));
   // Less is better.

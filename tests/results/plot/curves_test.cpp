@@ -176,9 +176,15 @@ TEST_F(CurvesTest, NeverUnderstateAnEpsilon) {
   const auto spend = [](double factor) {
     return [factor](RoundRecord& round) { round.epsilon = factor * static_cast<double>(round.round); };
   };
-  record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7}, spend(0.5));
-  record(finished_privately("dp-fedavg", 2, 0.7), {0.5, 0.7}, spend(0.75));
-  EXPECT_DOUBLE_EQ(points("epsilon")[1].x, 1.5);
+  const auto claiming = [](std::int64_t seed, double epsilon) {
+    Summary summary = finished_privately("dp-fedavg", seed, 0.7);
+    summary.privacy->rdp = Claim{.epsilon = epsilon};
+    return summary;
+  };
+  record(claiming(1, 1), {0.5, 0.7}, spend(0.5));
+  record(claiming(2, 4), {0.5, 0.7}, spend(0.75));
+  EXPECT_DOUBLE_EQ(points("epsilon")[0].x, 0.75) << "the largest over seeds";
+  EXPECT_DOUBLE_EQ(points("epsilon")[1].x, 4) << "which data ended: it is charged for more than its rounds";
 }
 
 // Each is a number, and so is their mean, but neither a deviation nor an axis can be made of them.
@@ -195,9 +201,10 @@ TEST_F(CurvesTest, LeaveOutNumbersTooLargeForAPicture) {
 }
 
 TEST_F(CurvesTest, LeaveOutWhatCannotBeDrawn) {
-  record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7}, [](RoundRecord& round) {
-    round.epsilon = round.round == 1 ? 1 : std::numeric_limits<double>::infinity();
-  });
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  Summary infinite = finished_privately("dp-fedavg", 1, 0.7);
+  infinite.privacy->rdp = Claim{.epsilon = kInfinite};
+  record(infinite, {0.5, 0.7}, [](RoundRecord& round) { round.epsilon = round.round == 1 ? 1 : kInfinite; });
   record(finished("fedavg", 1, 0.7), {0.5, 0.7});
   const Curves drawn = curves("epsilon");
   ASSERT_EQ(drawn.panels[0].curves.size(), 1U);

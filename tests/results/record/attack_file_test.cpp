@@ -47,6 +47,19 @@ TEST_F(AttackFile, AnyEditIsRefused) {
   }
 }
 
+TEST_F(AttackFile, HoldsNothingThatContradictsItself) {
+  const auto refused = [&](auto change) {
+    MembershipAttacks attacks = attacks_;
+    change(attacks);
+    EXPECT_THROW(to_json_text(attacks), Bug);
+  };
+  refused([](MembershipAttacks& attacks) { attacks.member_accuracy = 0.88; });  // of 24
+  refused([](MembershipAttacks& attacks) { attacks.member_examples[1].position = 0; });
+  refused([](MembershipAttacks& attacks) { attacks.non_member_examples[1].position = 0; });
+  refused(
+      [](MembershipAttacks& attacks) { attacks.non_members = kLeftOutExamples; });  // members are among them
+}
+
 TEST_F(AttackFile, OfAnotherRunIsRefused) {
   const auto other = RunDirectory::create(scratch_ / "b", "", "{}", finished("fedavg", 4, 0.5));
   write_attacks(other, attacks_);

@@ -30,10 +30,10 @@ TEST(Record, LossesThatAreNotFiniteComeBack) {
   summary.final_test_loss = std::nan("");
   summary.tuning = tuned_by(6);
   summary.tuning->criterion = kByValidationLoss;
-  summary.tuning->score = std::nan("");
+  summary.tuning->score = std::nullopt;
   const Summary read = parse_summary(to_json_text(summary), "");
   EXPECT_TRUE(std::isnan(*read.final_test_loss));
-  EXPECT_TRUE(std::isnan(read.tuning->score));
+  EXPECT_EQ(read.tuning->score, std::nullopt);
 }
 
 TEST(Record, WritesASummaryThatReadsLikeItsStruct) {

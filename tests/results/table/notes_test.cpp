@@ -217,7 +217,7 @@ TEST(TuningNotes, GiveALossAsItIs) {
   EXPECT_THAT(notes_of({run_of("fedavg", tuning)}),
               ElementsAre(EndsWith("the best by validation loss: fedavg 12.3 s and 48.0 k examples, "
                                    "training.rate = 0.1 (0.4322)")));
-  tuning.score = std::nan("");
+  tuning.score = std::nullopt;
   EXPECT_THAT(notes_of({run_of("fedavg", tuning)}),
               ElementsAre(EndsWith("(every trial diverged; this is the first one)")));
 }

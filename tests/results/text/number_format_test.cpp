@@ -25,7 +25,7 @@ TEST(NumberFormat, GivesMeasuresFourSignificantDigitsAndNoExponent) {
   EXPECT_EQ(measured(6.02214e33), "6.022e+33");
   EXPECT_EQ(measured_beside(6.02214e33, 1.5e9), "1.5e+09");
   EXPECT_EQ(measured_beside(3, 0.25), "0.250");
-  EXPECT_EQ(measured_beside(7664.6, 12.5), "12");
+  EXPECT_EQ(measured_beside(7664.6, 12.5), "13");
 }
 
 TEST(NumberFormat, GivesCountsThreeSignificantDigits) {
@@ -55,6 +55,9 @@ TEST(NumberFormat, KnowsTheNumberThatItPrints) {
 TEST(NumberFormat, GivesSecondsAndPercentsFewDigits) {
   EXPECT_THAT(each(human_seconds, {0.421, 12.34, 1234.4}), ElementsAre("0.42", "12.3", "1234"));
   EXPECT_THAT(each(percent, {0.712349, 1}), ElementsAre("71.23", "100.00"));
+  // Means of two seeds: halves, whatever binary makes of them.
+  EXPECT_THAT(each(percent, {(0.079 + 0.0945) / 2, (0.2315 + 0.3) / 2, (0.298 + 0.3135) / 2, -0.00275}),
+              ElementsAre("8.68", "26.58", "30.58", "-0.28"));
 }
 
 TEST(NumberFormat, NeverRoundsEpsilonDown) {

@@ -114,6 +114,7 @@ TEST(LatexText, EscapesItsSpecialCharactersAndOurSigns) {
   EXPECT_EQ(latex_escaped("&%$#_{}~^\\<>\n±†‡≤≥"),
             "\\&\\%\\$\\#\\_\\{\\}\\textasciitilde{}\\textasciicircum{}\\textbackslash{}\\textless{}"
             "\\textgreater{} $\\pm$$^{\\dagger}$$^{\\ddagger}$$\\leq$$\\geq$");
+  EXPECT_EQ(latex_escaped("a--b---c|-"), "a-{}-b-{}-{}-c\\textbar{}-") << "no dashes";
 }
 
 TEST(SplitAtCommas, LeavesOutSpacesAroundTheParts) {

@@ -106,6 +106,17 @@ TEST(LatexTable, CompilesWithLossesThatAreNoNumbers) {
   expect_clean(render_latex(make_table(runs)));
 }
 
+TEST(LatexTable, CompilesWithCellsThatBeginAsOptionsDo) {
+  std::vector<FoundRun> runs;
+  for (const char* value : {"[16]", "[2pt]", "*"}) {
+    runs.push_back(found(finished("fedavg", 1, 0.5)));
+    runs.back().summary->sweep = {{"model.hidden", value}};
+  }
+  const std::string latex = render_latex(make_table(runs));
+  EXPECT_THAT(latex, AllOf(HasSubstr(" {}[16] & "), HasSubstr(" {}[2pt] & "), HasSubstr(" {}* & ")));
+  expect_clean(latex);
+}
+
 // The tests above must be able to fail.
 TEST(LatexTable, IsRefusedWhereItIsWrong) {
   if (!can_compile()) return;

@@ -114,7 +114,7 @@ Notes:
   EXPECT_THAT(latex, HasSubstr(" & \\bfseries 2.79 \\\\\n"));
   EXPECT_THAT(html, HasSubstr("<td class=\"number\"><strong>2.79</strong></td></tr>"));
   // Caption, legend, heading, cell and note.
-  EXPECT_EQ(times(latex, R"(a|b \& **x** \textless{}i\textgreater{})"), 5);
+  EXPECT_EQ(times(latex, R"(a\textbar{}b \& **x** \textless{}i\textgreater{})"), 5);
   EXPECT_EQ(times(html, "a|b &amp; **x** &lt;i&gt;"), 5);
 }
 
