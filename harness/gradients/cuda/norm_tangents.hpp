@@ -103,6 +103,25 @@ struct NormTangentBackward {
 
   std::int64_t blocks() const { return NormTeams(sizes).blocks(count); }
 
+  // What is read of a channel at a position: x and its tangent, the gradient and its tangent.
+  struct Read {
+    T input, input_tangent, delta, delta_tangent;
+  };
+  struct Channel {
+    ThroughTail<T> delta, tangent;
+    const T* input_tangents;
+
+    FEDARENA_HOST_DEVICE Read read(const Positions& at) const {
+      return {delta.inputs[at.index()], input_tangents[at.index()],
+              delta_of_window(delta.windows, at, delta.deltas),
+              delta_of_window(delta.windows, at, tangent.deltas)};
+    }
+  };
+  FEDARENA_HOST_DEVICE Channel channel_of(std::int64_t group, int channel) const {
+    return {tail(deltas, group, channel), tail(delta_tangents, group, channel),
+            input_tangents + (group * sizes.channels + channel) * sizes.plane()};
+  }
+
   // Of `from`, gradients in the tail's outputs or their tangents.
   FEDARENA_HOST_DEVICE ThroughTail<T> tail(const T* from, std::int64_t group, int channel) const {
     const std::int64_t parameter = sizes.first_channel(group) + channel,
@@ -120,17 +139,18 @@ struct NormTangentBackward {
                                         int channel, int thread) const {
     double sums[4] = {0, 0, 0, 0};
     if (at.group < count && channel < sizes.channels) {
-      const ThroughTail<T> delta = tail(deltas, at.group, channel),
-                           tangent = tail(delta_tangents, at.group, channel);
-      const T* dx = input_tangents + (at.group * sizes.channels + channel) * sizes.plane();
+      const Channel from = channel_of(at.group, channel);
       const T mean_tangent = moments[at.group * kMoments + 2];
-      sum_positions<T, 4>(sizes.windows, at.lane, teams.lanes, sums, [&](const Positions& place, T* parts) {
-        const T d = delta(place), dd = tangent(place), x = delta.inputs[place.index()] - delta.mean;
-        parts[0] += d;
-        parts[1] += dd;
-        parts[2] += d * x;
-        parts[3] += dd * x + d * (dx[place.index()] - mean_tangent);
-      });
+      sum_positions<T, 4>(
+          sizes.windows, at.lane, teams.lanes, sums, [&](const Positions& place) { return from.read(place); },
+          [&](const Read& read, T* parts) {
+            const T d = from.delta.of(read.input, read.delta),
+                    dd = from.delta.of(read.input, read.delta_tangent), x = read.input - from.delta.mean;
+            parts[0] += d;
+            parts[1] += dd;
+            parts[2] += d * x;
+            parts[3] += dd * x + d * (read.input_tangent - mean_tangent);
+          });
     }
     shared.totals[thread] = sums[0];
     shared.total_tangents[thread] = sums[1];
@@ -193,18 +213,21 @@ struct NormTangentBackward {
               along = static_cast<T>(
                   r * r * (shared.slope_tangent[at.slot] + 2 * rho * shared.slope[at.slot]) / size);
       for (int channel = at.channel; channel < sizes.channels; channel += teams.channels()) {
-        const std::int64_t parameter = sizes.first_channel(at.group) + channel,
-                           start = (at.group * sizes.channels + channel) * sizes.plane();
-        const ThroughTail<T> delta = tail(deltas, at.group, channel),
-                             tangent = tail(delta_tangents, at.group, channel);
+        const std::int64_t parameter = sizes.first_channel(at.group) + channel;
+        const Channel from = channel_of(at.group, channel);
+        T* out = outputs + (at.group * sizes.channels + channel) * sizes.plane();
         const T scale = inverse * scales.weight[parameter];
         const T turn = inverse * (scales.weight_tangent[parameter] + rate * scales.weight[parameter]);
-        for (Positions i(sizes.windows, at.lane, teams.lanes); i.index() < sizes.plane(); i.next()) {
-          const std::int64_t index = start + i.index();
-          outputs[index] = scale * tangent(i) + turn * delta(i) - still -
-                           along_tangent * (input_tangents[index] - mean_tangent) -
-                           along * (inputs[index] - mean);
-        }
+        for_positions(
+            sizes.windows, at.lane, teams.lanes, [&](const Positions& place) { return from.read(place); },
+            [&](int position, const Read& read) {
+              const T d = from.delta.of(read.input, read.delta),
+                      dd = from.delta.of(read.input, read.delta_tangent);
+              out[position] = scale * dd + turn * d - still -
+                              along_tangent * (read.input_tangent - mean_tangent) -
+                              along * (read.input - mean);
+            },
+            [] {});
       }
     });
   }

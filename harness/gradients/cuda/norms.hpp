@@ -170,34 +170,60 @@ struct ThroughTail {
   bool relu;
   const T *inputs, *deltas;  ///< of the channel
   T mean, scale, shift;
+  T share = share_of_window<T>(windows);
 
-  FEDARENA_HOST_DEVICE bool passes(T input) const {
-    return !(relu && normalised(input, mean, scale, shift) <= 0);
+  /// What it reads at a position.
+  struct Read {
+    T input, delta;
+  };
+  FEDARENA_HOST_DEVICE Read read(const Positions& at) const {
+    return {inputs[at.index()], delta_of_window(windows, at, deltas)};
   }
-  FEDARENA_HOST_DEVICE T operator()(const Positions& at) const {
-    return passes(inputs[at.index()]) ? spread(windows, at, deltas) : T(0);
+  FEDARENA_HOST_DEVICE T of(T input, T delta) const {
+    return relu && normalised(input, mean, scale, shift) <= 0 ? T(0) : delta * share;
   }
+  FEDARENA_HOST_DEVICE T operator()(const Read& read) const { return of(read.input, read.delta); }
 };
 
-/// Adds up what add(position, parts) adds to kSums numbers, over a lane's positions of a plane: into `parts`
-/// in their own type, kTerms at a time, and those in double.
-template <typename T, int kSums, typename Add>
+/// Calls use(position, read(position)) for a lane's positions of a plane, and close() after kTerms of them
+/// and at the end. All kTerms are read before the first is used: a GPU waits for them together.
+template <typename Read, typename Use, typename Close>
+FEDARENA_HOST_DEVICE inline void for_positions(const Windows& windows, int lane, int lanes, const Read& read,
+                                               const Use& use, const Close& close) {
+  const int plane = windows.plane();
+  Positions at(windows, lane, lanes);
+  while (at.index() < plane) {
+    if (plane - at.index() > (kTerms - 1) * lanes) {
+      const int first = at.index();
+      decltype(read(at)) numbers[kTerms];
+      FEDARENA_UNROLL
+      for (int k = 0; k < kTerms; ++k, at.next()) numbers[k] = read(at);
+      FEDARENA_UNROLL
+      for (int k = 0; k < kTerms; ++k) use(first + k * lanes, numbers[k]);
+    } else {
+      for (; at.index() < plane; at.next()) use(at.index(), read(at));
+    }
+    close();
+  }
+}
+
+/// Adds up what add(numbers, parts) adds to kSums numbers, of what is read at a lane's positions of a plane:
+/// into `parts` in their own type, kTerms at a time, and those in double.
+template <typename T, int kSums, typename Read, typename Add>
 FEDARENA_HOST_DEVICE inline void sum_positions(const Windows& windows, int lane, int lanes, double* totals,
-                                               const Add& add) {
+                                               const Read& read, const Add& add) {
   FEDARENA_UNROLL
   for (int sum = 0; sum < kSums; ++sum) totals[sum] = 0;
-  Positions at(windows, lane, lanes);
-  while (at.index() < windows.plane()) {
-    T parts[kSums] = {};
-    if (windows.plane() - at.index() > (kTerms - 1) * lanes) {
-      FEDARENA_UNROLL
-      for (int k = 0; k < kTerms; ++k, at.next()) add(at, parts);
-    } else {
-      for (; at.index() < windows.plane(); at.next()) add(at, parts);
-    }
-    FEDARENA_UNROLL
-    for (int sum = 0; sum < kSums; ++sum) totals[sum] += static_cast<double>(parts[sum]);
-  }
+  T parts[kSums] = {};
+  for_positions(
+      windows, lane, lanes, read, [&](int /*position*/, const auto& numbers) { add(numbers, parts); },
+      [&] {
+        FEDARENA_UNROLL
+        for (int sum = 0; sum < kSums; ++sum) {
+          totals[sum] += static_cast<double>(parts[sum]);
+          parts[sum] = 0;
+        }
+      });
 }
 
 /// kernels::group_norm_backward, from gradients in the tail's outputs: those in the inputs, and each
@@ -236,11 +262,14 @@ struct NormBackward {
     double sums[2] = {0, 0};
     if (at.group < count && channel < sizes.channels) {
       const ThroughTail<T> delta = tail(at.group, channel);
-      sum_positions<T, 2>(sizes.windows, at.lane, teams.lanes, sums, [&](const Positions& place, T* parts) {
-        const T d = delta(place);
-        parts[0] += d * (delta.inputs[place.index()] - delta.mean);
-        parts[1] += d;
-      });
+      sum_positions<T, 2>(
+          sizes.windows, at.lane, teams.lanes, sums,
+          [&](const Positions& place) { return delta.read(place); },
+          [&](const auto& read, T* parts) {
+            const T d = delta(read);
+            parts[0] += d * (read.input - delta.mean);
+            parts[1] += d;
+          });
     }
     shared.slopes[thread] = sums[0];
     shared.totals[thread] = sums[1];
@@ -295,10 +324,12 @@ struct NormBackward {
         const ThroughTail<T> delta = tail(at.group, channel);
         const T scale = weight[sizes.first_channel(at.group) + channel];
         T* out = outputs + (at.group * sizes.channels + channel) * sizes.plane();
-        for (Positions i(sizes.windows, at.lane, teams.lanes); i.index() < sizes.plane(); i.next()) {
-          const T x = delta.inputs[i.index()];
-          out[i.index()] = deviation * (scale * delta(i) - constant - (x - centre) * along);
-        }
+        for_positions(
+            sizes.windows, at.lane, teams.lanes, [&](const Positions& place) { return delta.read(place); },
+            [&](int position, const auto& read) {
+              out[position] = deviation * (scale * delta(read) - constant - (read.input - centre) * along);
+            },
+            [] {});
       }
     });
   }

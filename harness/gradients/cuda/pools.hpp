@@ -61,6 +61,12 @@ class Positions {
   int index_, row_, column_, stride_, rows_, columns_, width_;
 };
 
+/// The part that one position has in its window's mean.
+template <typename T>
+FEDARENA_HOST_DEVICE inline T share_of_window(const Windows& windows) {
+  return T(1) / static_cast<T>(windows.size * windows.size);
+}
+
 /// Mean over a window of at(position), in the order of the CPU's pool_plane.
 template <typename T, typename At>
 FEDARENA_HOST_DEVICE inline T window_mean(const Windows& windows, int window, const At& at) {
@@ -73,15 +79,15 @@ FEDARENA_HOST_DEVICE inline T window_mean(const Windows& windows, int window, co
   for (int dy = 0; dy < windows.size; ++dy) {
     for (int dx = 0; dx < windows.size; ++dx) sum += at(first + dy * width + dx);
   }
-  return sum * (T(1) / static_cast<T>(windows.size * windows.size));
+  return sum * share_of_window<T>(windows);
 }
 
-/// The gradient at a position, from those of the windows' means.
+/// The gradient of the mean of a position's window; 0 where it has none.
 template <typename T>
-FEDARENA_HOST_DEVICE inline T spread(const Windows& windows, const Positions& at, const T* deltas) {
+FEDARENA_HOST_DEVICE inline T delta_of_window(const Windows& windows, const Positions& at, const T* deltas) {
   if (windows.size == 1) return deltas[at.index()];
   const int window = windows.window_at(at.row(), at.column());
-  return window < 0 ? T(0) : deltas[window] * (T(1) / static_cast<T>(windows.size * windows.size));
+  return window < 0 ? T(0) : deltas[window];
 }
 
 /// The position of a window's largest number, the first of equals. What is not a number is larger than none,
@@ -140,7 +146,8 @@ struct Pool {
         return window_mean<T>(windows, place, [numbers](int position) { return numbers[position]; });
       }
       case Pooling::kAverageAdjoint:
-        return spread(windows, Positions(windows, place, 0), from + pooled);
+        return delta_of_window(windows, Positions(windows, place, 0), from + pooled) *
+               share_of_window<T>(windows);
       case Pooling::kMax:
         return largest_number(place, inputs + whole);
       case Pooling::kMaxTangent:

@@ -36,7 +36,7 @@ struct SquaredNorms {
   }
 };
 
-/// target += sum over rows, in their order, of factors[row] * row; rows whose factor is zero are not read.
+/// target += sum over rows, in their order, of factors[row] * row; rows whose factor is zero do not count.
 /// The bits of the CPU's kernels::add_weighted_sum. A thread for each number of the target.
 template <typename T>
 struct WeightedSum {
@@ -56,12 +56,14 @@ struct WeightedSum {
     for_each_index<WeightedSum>(block, size, [&](std::int64_t place) {
       T sum = target[place];
       for (std::int64_t begin = 0; begin < count; begin += kRows) {
-        // All are asked for before the first is added.
+        // All are asked for before the first is added, whatever the factors are, which would be one more
+        // wait.
         T factor[kRows], number[kRows];
         FEDARENA_UNROLL
         for (int i = 0; i < kRows; ++i) {
-          factor[i] = begin + i < count ? factors[begin + i] : T(0);
-          number[i] = factor[i] != 0 ? rows[(begin + i) * size + place] : T(0);
+          const std::int64_t row = begin + i < count ? begin + i : count - 1;
+          factor[i] = begin + i < count ? factors[row] : T(0);
+          number[i] = rows[row * size + place];
         }
         FEDARENA_UNROLL
         for (int i = 0; i < kRows; ++i) {

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
+#include "fedarena/matching.hpp"
+
 #include "harness/gradients/cuda/lane.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/random_source.hpp"
@@ -125,6 +127,23 @@ TEST(EngineOnTheGpu, AddsTheCpusNoiseToTheBit) {
       there->add_normals(actual, 0.3);
       EXPECT_TRUE(actual.to(torch::kCPU).equal(expected)) << count << " of " << type;
     }
+  }
+}
+
+TEST(EngineOnTheGpu, MatchesGradientsAsTheCpuDoes) {
+  const Model model(build_model("convnet", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat64);
+  const Params matched = random_params(model, 1), target = random_params(model, 2);
+  for (const char* criterion : {"cosine", "squared", "cosine+squared"}) {
+    SCOPED_TRACE(criterion);
+    GradientMatching how;
+    how.criterion = criterion;
+    const MatchingDistance expected = matching_distance(matched, target, how);
+    const auto run = [&] { return matching_distance(on_gpu(matched), on_gpu(target), how); };
+    const MatchingDistance actual = run(), again = run();
+    EXPECT_NEAR(actual.value, expected.value, 1e-9 * expected.value);
+    EXPECT_LE((on_cpu(actual.slope.flat()) - expected.slope.flat()).norm().item<double>(),
+              1e-9 * norm(expected.slope));
+    EXPECT_TRUE(again.slope.flat().equal(actual.slope.flat()) && again.value == actual.value);
   }
 }
 
