@@ -51,6 +51,8 @@ struct Dataset {
   std::string note;
   /// Of the user's own files: what was taken from them and what was not, in lines for a terminal; else empty.
   std::string taken = {};
+  /// The same without what labels and targets of the examples tell, which may be private.
+  std::string taken_without_labels = {};
 };
 
 }  // namespace fedarena

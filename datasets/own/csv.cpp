@@ -264,7 +264,8 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
                     scales.target.deviation(), config.target);
   dataset.read_off = config.read_off();
   dataset.column_scales = fitted_numbers(scales);
-  dataset.taken = in_words(table, parts, scales);
+  dataset.taken = in_words(table, parts, scales, true);
+  dataset.taken_without_labels = in_words(table, parts, scales, false);
   // Those who have training examples come first.
   NameNumbers users;
   dataset.name = "csv";

@@ -46,7 +46,8 @@ std::vector<std::int64_t> class_counts(const CsvTable& table, const std::vector<
 void check_test_classes(const CsvTable& table, const CsvParts& parts);
 
 /// What was taken from the table, in lines for a terminal: rows, columns by kind, those that are constant or
-/// not used, and how often each class occurs.
-std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScales& scales);
+/// not used, and, where labels are told, how often each class occurs or from where to where targets go.
+std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScales& scales,
+                     bool tells_labels);
 
 }  // namespace fedarena

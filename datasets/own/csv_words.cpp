@@ -43,6 +43,17 @@ std::string categories(const TextColumn& column, const std::vector<std::int64_t>
                      untrained == 0 ? "" : fmt::format(", {} of them only in test rows", untrained));
 }
 
+std::string names_of_target(const CsvTable& table) {
+  if (table.regression())
+    return line("target", {fmt::format("{}, numbers", quoted_exactly(table.numeric_target().name()))});
+  const TextColumn& column = table.class_target();
+  std::vector<std::string> classes;
+  for (const std::string& name : column.names()) classes.push_back(quoted_exactly(name));
+  return line(fmt::format("target: {}, {}", quoted_exactly(column.name()),
+                          counted(classes.size(), "class", "classes")),
+              classes);
+}
+
 std::string target(const CsvTable& table, const CsvParts& parts) {
   if (table.regression()) {
     const auto [low, high] = std::ranges::minmax(table.numeric_target().values());
@@ -66,7 +77,8 @@ std::string target(const CsvTable& table, const CsvParts& parts) {
 
 }  // namespace
 
-std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScales& scales) {
+std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScales& scales,
+                     bool tells_labels) {
   const auto of_truths = [&](std::size_t i) { return table.features()[i].kind() == ColumnKind::kTruths; };
   std::string text = fmt::format("csv: {} and {}", counted(parts.train.size(), "training row"),
                                  counted(parts.test.size(), "test row"));
@@ -91,7 +103,7 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
   if (!table.users().name().empty())
     text += line("user", {fmt::format("{} ({})", quoted_exactly(table.users().name()),
                                       counted(table.users().names().size(), "user"))});
-  text += target(table, parts);
+  text += tells_labels ? target(table, parts) : names_of_target(table);
   return text + line("not used", names_of(table.unused(), [](const CsvTable::Unused& column) {
                        return fmt::format("{} ({})", quoted_exactly(column.name), column.reason);
                      }));

@@ -143,12 +143,13 @@ class Pictures {
   }
 
   // What was taken of both parts, in lines for a terminal.
-  std::string taken() const {
-    std::string text =
-        fmt::format("image-folder: pictures of {}\n  classes (training + test pictures):", in_words(*form_));
-    for (std::size_t i = 0; i < std::min(classes_.size(), kMostListed); ++i)
-      text += fmt::format("{} {} {} + {}", i == 0 ? "" : ",", quoted_exactly(classes_[i]), counts_[0][i],
-                          counts_[1][i]);
+  std::string taken(bool tells_labels) const {
+    std::string text = fmt::format("image-folder: pictures of {}\n  classes{}:", in_words(*form_),
+                                   tells_labels ? " (training + test pictures)" : "");
+    for (std::size_t i = 0; i < std::min(classes_.size(), kMostListed); ++i) {
+      text += fmt::format("{} {}", i == 0 ? "" : ",", quoted_exactly(classes_[i]));
+      if (tells_labels) text += fmt::format(" {} + {}", counts_[0][i], counts_[1][i]);
+    }
     if (classes_.size() > kMostListed) text += fmt::format(" and {} more", classes_.size() - kMostListed);
     return passed_over_.empty() ? text : text + "\n  passed over, by ending: " + by_ending(passed_over_);
   }
@@ -253,7 +254,8 @@ Dataset load_image_folder(const Settings& settings, const SearchPath& search_pat
   Pictures pictures(config.colour, std::move(classes));
   dataset.train = pictures.read(folder / "train");
   dataset.test = pictures.read(folder / "test");
-  dataset.taken = pictures.taken();
+  dataset.taken = pictures.taken(true);
+  dataset.taken_without_labels = pictures.taken(false);
   if (config.standardise) {
     standardise(dataset);
   } else {

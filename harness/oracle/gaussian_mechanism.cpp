@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
@@ -10,9 +11,44 @@
 
 namespace fedarena {
 
+namespace {
+
+// With a margin for the rounding of this factor and of its products with numbers of that type.
 double clip_factor(double norm, double clip_norm, torch::ScalarType type) {
   const double margin = type == torch::kFloat64 ? 0x1p-40 : 0x1p-19;
   return (1 - margin) * (clip_norm / norm);
+}
+
+// Whether the factor has all digits of the type: below, it may be rounded to twice itself.
+bool is_normal(double factor, torch::ScalarType type) {
+  return factor >= (type == torch::kFloat64 ? std::numeric_limits<double>::min()
+                                            : static_cast<double>(std::numeric_limits<float>::min()));
+}
+
+// By a factor that is not normal in the vector's type. What is not in double either leaves nothing.
+torch::Tensor scaled_in_double(const torch::Tensor& vector, double factor) {
+  if (!is_normal(factor, torch::kFloat64)) return torch::zeros_like(vector);
+  return vector.to(torch::kFloat64).mul_(factor).to(vector.scalar_type());
+}
+
+}  // namespace
+
+void clip(const torch::Tensor& vector, double norm, double clip_norm) {
+  const double factor = clip_factor(norm, clip_norm, vector.scalar_type());
+  if (is_normal(factor, vector.scalar_type())) {
+    vector.mul_(factor);
+  } else {
+    vector.copy_(scaled_in_double(vector, factor));
+  }
+}
+
+void add_clipped(const torch::Tensor& sum, const torch::Tensor& vector, double norm, double clip_norm) {
+  const double factor = clip_factor(norm, clip_norm, sum.scalar_type());
+  if (is_normal(factor, sum.scalar_type())) {
+    sum.add_(vector, factor);
+  } else {
+    sum.add_(scaled_in_double(vector, factor));
+  }
 }
 
 GaussianRelease::GaussianRelease(SampledGaussian event, std::vector<double> clip_norms, RoundAccesses& book)

@@ -9,9 +9,11 @@
 
 namespace fedarena {
 
-/// What shortens a vector of that norm to the clip norm, with a margin for the rounding of this factor and of
-/// its products with numbers of that type.
-double clip_factor(double norm, double clip_norm, torch::ScalarType type);
+/// Shortens a vector of that norm, which is longer than the clip norm, to it: with a margin for rounding, and
+/// in double precision where the factor would lose digits in the vector's own.
+void clip(const torch::Tensor& vector, double norm, double clip_norm);
+/// Adds what `clip` makes of the vector, which stays as it is.
+void add_clipped(const torch::Tensor& sum, const torch::Tensor& vector, double norm, double clip_norm);
 
 /// One release of the Gaussian mechanism: sums over one sample of units, each sum clipped by its own norm.
 /// The event is written when the release begins and the noise is drawn from the same numbers, so that the two

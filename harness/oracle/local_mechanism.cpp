@@ -105,7 +105,7 @@ void release(const torch::Tensor& vector, double spread, const LocalPolicy& poli
   }
   const double clip_norm = policy.clip_norm, z = policy.noise_multiplier.number();
   if (clip_norm > 0 && norm > clip_norm) {
-    vector.mul_(clip_factor(norm, clip_norm, vector.scalar_type()));
+    clip(vector, norm, clip_norm);
     norm = clip_norm;
   }
   const std::int64_t dimension = vector.numel();

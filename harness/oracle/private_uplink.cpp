@@ -132,8 +132,12 @@ Params PrivateUplink::mean(Key<Params> key) const {
     const double norm = norms_[index];
     const Params* sent = params_in(messages_[index], key.name);
     if (!std::isfinite(norm) || sent == nullptr) continue;
-    const bool long_one = norm > setting_.clip_norm;
-    sum.add_scaled(long_one ? clip_factor(norm, setting_.clip_norm, sum.flat().scalar_type()) : 1, *sent);
+    if (norm > setting_.clip_norm) {
+      FEDARENA_CHECK(sent->flat().numel(), ==, sum.flat().numel());
+      add_clipped(sum.flat(), sent->flat(), norm, setting_.clip_norm);
+    } else {
+      sum += *sent;
+    }
   }
   if (answers_.empty()) {
     for (const std::int64_t canary : canaries_)

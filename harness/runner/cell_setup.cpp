@@ -11,6 +11,7 @@
 #include "datasets/registry.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/audit/compute_claim.hpp"
+#include "results/record/partition_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -67,6 +68,7 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .tests_tell_label_counts = dealt.tests_tell_label_counts,
           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
           .canaries = canary_plan(experiment),
+          .dealt_by_labels = results::deals_by_labels(experiment.partition.name),
           .proxy = inputs.proxy(experiment),
           .algorithm_name = fmt::format("algorithm \"{}\"", cell.algorithm->name)};
 }

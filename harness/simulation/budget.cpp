@@ -1,6 +1,7 @@
 // What a run may still spend: a privacy filter for the run as a whole (Lecuyer 2021), or one for each client
 // that has a budget of its own.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -49,6 +50,16 @@ std::string describe(const AccessPlan& plan) {
   add(plan.votes, "vote", "votes");
   add(plan.part_votes, "vote of parts", "votes of parts");
   return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+// What to do about a first round that costs more than any budget; none: what nobody can prove.
+std::string remedy_for(std::optional<double> epsilon) {
+  if (epsilon && std::isfinite(*epsilon))
+    return "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
+           "budget";
+  return "A budget pays for noisy accesses alone, and this algorithm makes another: choose settings, or an "
+         "algorithm, "
+         "without it, or leave the budget out";
 }
 
 }  // namespace
@@ -109,8 +120,7 @@ void Simulation::check_budget(const Ledger& ledger) const {
   throw Error(Complaint{
       .found = fmt::format("the budget of epsilon {} does not pay for a single round, which would cost {}",
                            budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
-      .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
-                "budget"});
+      .remedy = remedy_for(epsilon)});
 }
 
 void Simulation::withhold_round(const Ledger& with_it) {
@@ -162,8 +172,10 @@ void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<
   if (!has_own_budgets(setup_.policy)) return;
   std::vector<std::int64_t> paying;
   std::vector<LocalResult> answers;
+  std::optional<double> cost;  // of a first round
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     const std::int64_t client = cohort[index];
+    if (round_ == 0) cost = odometer_.epsilon(local[index].accesses.charged()).epsilon;
     if (pays(client, Ledger::charged_of(ledger_.clients().at(client).segments),
              local[index].accesses.charged())) {
       paying.push_back(client);
@@ -180,10 +192,7 @@ void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<
   if (spent.size() < training_.size()) return;
   if (round_ > 0) throw BudgetSpent();
   refuse_another_first_round();
-  throw Error(Complaint{
-      .found = "no client's budget pays for a single round",
-      .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
-                "budgets"});
+  throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});
 }
 
 std::optional<AccessPlan> Simulation::plan_of(const Client& client, const MeteredOracle& oracle) const {

@@ -7,6 +7,7 @@
 #include "harness/oracle/record_oracle.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/simulation/round_notes.hpp"
+#include "results/record/partition_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -23,6 +24,8 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   if (hidden == Unit::kNothing) return list;
   if (setup.proxy.defined()) list.emplace_back("the server's proxy data");
   list.insert(list.end(), setup.dataset.read_off.begin(), setup.dataset.read_off.end());
+  if (setup.dealt_by_labels && (hidden == Unit::kRecord || hidden == Unit::kLabel))
+    list.emplace_back(results::kDealtByLabels);
   // What clients are as a whole includes what they are tested on, and the scores of each are written down.
   if (setup.client_tests != nullptr && (hidden == Unit::kClient || hidden == Unit::kLocal))
     list.emplace_back("the clients' own test examples");

@@ -33,21 +33,29 @@ std::string log_pattern(const std::filesystem::path& folder) {
 
 std::filesystem::path slurm_folder(const std::filesystem::path& out) { return out / "slurm"; }
 
+std::vector<std::pair<std::string, std::string>> sbatch_options(const BatchJob& job) {
+  std::vector<std::pair<std::string, std::string>> options = {
+      {"job-name", job.name},
+      {"array", fmt::format("0-{}{}", job.cells.size() - 1,
+                            job.array_limit > 0 ? fmt::format("%{}", job.array_limit) : "")},
+      {"chdir", job.folder.string()},
+      {"output", log_pattern(slurm_folder(job.out))},
+      {"open-mode", "append"},
+      {"requeue", ""},
+      {"signal", "B:USR1@120"}};
+  options.insert(options.end(), job.options.begin(), job.options.end());
+  return options;
+}
+
 std::string batch_script(const BatchJob& job) {
   std::string text = "#!/bin/bash\n";
-  text += directive("job-name", job.name);
-  text += directive("array", fmt::format("0-{}{}", job.cells.size() - 1,
-                                         job.array_limit > 0 ? fmt::format("%{}", job.array_limit) : ""));
-  text += directive("chdir", job.folder.string());
-  text += directive("output", log_pattern(slurm_folder(job.out)));
-  text += directive("open-mode", "append");
-  text += directive("requeue", "");
-  text += directive("signal", "B:USR1@120");
-  for (const auto& [name, value] : job.options) text += directive(name, value);
+  for (const auto& [name, value] : sbatch_options(job)) text += directive(name, value);
   text += "\ncells=(\n";
   for (const std::string& cell : job.cells) text += fmt::format("  {}\n", shell_word(cell));
   text += fmt::format(R"()
 cell=${{cells[SLURM_ARRAY_TASK_ID]}}
+# The number of one task of an array, its job's, may be the array's own, which means all tasks.
+task=${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID
 rounds() {{ cat {}/"$cell"/rounds.jsonl 2>/dev/null | wc -l; }}
 
 # Slurm sends USR1, to this script alone, two minutes before the time limit: the cell then stops at its last round and
@@ -60,7 +68,7 @@ before=$(rounds)
 )",
                       shell_word(job.out.string()),
                       // To the ranks alone: srun would kill them.
-                      job.ranks > 1 ? "scancel --signal=TERM \"$SLURM_JOB_ID\"" : "kill -TERM \"$run\"");
+                      job.ranks > 1 ? "scancel --signal=TERM \"$task\"" : "kill -TERM \"$run\"");
   if (job.ranks > 1) {
     text += fmt::format(
         R"(srun --mpi="${{SLURM_MPI_TYPE:-pmix}}" --ntasks={} --cpus-per-task="${{SLURM_CPUS_PER_TASK:-1}}" \
@@ -76,7 +84,7 @@ status=$?
 if [[ $limit == yes && $status != 0 ]]; then
   if (($(rounds) > before)); then
     # Slurm ends a script that it queues again; one that ends by itself just then may count as done.
-    scontrol requeue "$SLURM_JOB_ID" && sleep 60
+    scontrol requeue "$task" && sleep 60
   else  # it would be queued for ever
     echo "The time limit passed without a complete round: submit it again with a longer --time." >&2
   fi

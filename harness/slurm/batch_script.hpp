@@ -23,6 +23,9 @@ struct BatchJob {
 /// The folder below that of the runs for the script, the record of the submission and the logs.
 std::filesystem::path slurm_folder(const std::filesystem::path& out);
 
+/// What sbatch is told of the job, option and value; empty where an option has none.
+std::vector<std::pair<std::string, std::string>> sbatch_options(const BatchJob& job);
+
 /// The script that sbatch takes. Whatever comes from a file or a command line stands in quotes, within which
 /// neither bash nor sbatch reads anything. Throws Error for control characters in it.
 std::string batch_script(const BatchJob& job);

@@ -12,6 +12,7 @@
 #include "fedarena/base/stream.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/record/partition_file.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -336,6 +337,8 @@ std::vector<std::string> ExpectedLedger::public_data() const {
     list.emplace_back("means and deviations of the features and the target");
   else if ((table && standardise == "features") || (images && standardise == "true"))
     list.emplace_back("means and deviations of the features");
+  if ((policy_ == "record" || policy_ == "label") && deals_by_labels(settings_.of("partition.kind")))
+    list.emplace_back(kDealtByLabels);
   if ((policy_ == "client" || policy_ == "local") && settings_.of("evaluation.per_client") == "true")
     list.emplace_back("the clients' own test examples");
   const auto is_part = [&](const char* key) { return settings_.number<double>(key, 0) > 0; };

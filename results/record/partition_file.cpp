@@ -1,6 +1,7 @@
 #include "results/record/partition_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -69,6 +70,11 @@ std::string text_of(const RecordedPartition& partition) {
 }
 
 }  // namespace
+
+bool deals_by_labels(std::string_view kind) {
+  constexpr std::array<std::string_view, 3> kByClass = {"classes", "shards", "shared-classes"};
+  return kind.starts_with("dirichlet") || std::ranges::find(kByClass, kind) != kByClass.end();
+}
 
 std::string to_json_text(const RecordedPartition& partition) {
   // Of a million clients, a tree of JSON takes room; there is one at a time.

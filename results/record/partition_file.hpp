@@ -27,6 +27,13 @@ struct RecordedPartition {
   bool operator==(const RecordedPartition&) const = default;
 };
 
+/// Whether partitions of that kind deal examples by their labels: who holds which ones, and how many, then
+/// tells of labels.
+bool deals_by_labels(std::string_view kind);
+
+/// What an epsilon of examples takes as public where they were dealt so.
+inline constexpr std::string_view kDealtByLabels = "who holds which examples (dealt by their labels)";
+
 /// The JSON text of `partition.json`, one line. What could not be read back is a Bug.
 std::string to_json_text(const RecordedPartition& partition);
 

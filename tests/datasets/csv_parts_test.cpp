@@ -14,7 +14,7 @@ class CsvTables : public ScratchFolder {
  protected:
   // What a table says of itself, whose test rows are those of a second file.
   std::string words(const std::string& train, const std::string& test, CsvRoles roles,
-                    bool features_scaled = true) const {
+                    bool features_scaled = true, bool tells_labels = true) const {
     CsvTable table(std::move(roles));
     CsvFile first(write("train.csv", train));
     table.append(first);
@@ -24,7 +24,7 @@ class CsvTables : public ScratchFolder {
     table.finish();
     const CsvParts parts = split_at(trained, table.rows());
     check_test_classes(table, parts);
-    return in_words(table, parts, scale_columns(table, parts, features_scaled, false));
+    return in_words(table, parts, scale_columns(table, parts, features_scaled, false), tells_labels);
   }
   std::string refusal(const std::string& train, const std::string& test, CsvRoles roles,
                       bool features_scaled = true) const {
@@ -52,6 +52,14 @@ TEST_F(CsvTables, SayWhatWasTakenOfATable) {
             "  numbers: \"x\"\n"
             "  target: \"y\", numbers from 1 to 3\n"
             "  not used: \"z\" (not in features)");
+}
+
+TEST_F(CsvTables, TellNothingOfLabelsWhereTheyArePrivate) {
+  EXPECT_THAT(words("x,y\n1,no\n2,yes\n", "x,y\n3,yes\n", {.target = "y"}, true, false),
+              testing::EndsWith("\n  target: \"y\", 2 classes: \"no\", \"yes\""));
+  EXPECT_THAT(
+      words("x,y\n1,2.5\n2,3\n", "x,y\n1,1\n", {.target = "y", .task = CsvTask::kRegression}, true, false),
+      testing::EndsWith("\n  target: \"y\", numbers"));
 }
 
 TEST_F(CsvTables, RefuseAClassThatNoTrainingRowHas) {

@@ -129,7 +129,8 @@ int run_replay(const ReplayArguments& arguments) {
     options.out = (out / bundled.folder).parent_path();
     options.workers = arguments.workers;
     if (!run_cells(cells, host, options, stop_on_signal())) {
-      print(stderr, "Stopped; a replay starts over the next time.\n");
+      print(stderr, "Stopped; a replay starts over the next time{}.\n",
+            arguments.out.empty() ? "" : fmt::format(", once {} is removed", arguments.out.string()));
       return kInterrupted;
     }
     const fs::path replayed = options.out / cells.front().folder();

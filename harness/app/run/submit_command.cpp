@@ -13,6 +13,7 @@
 #include "fedarena/base/file.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
+#include "fedarena/base/uninterrupted.hpp"
 
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
@@ -53,8 +54,10 @@ struct Stage {
 };
 
 // What a tool of Slurm answers. `words` are its arguments as they are; no shell reads them.
+// Who submits from a task that was started again hands that count on, which would be taken for the new task's
+// own.
 std::string ask_slurm(const std::vector<std::string>& words) {
-  const auto answer = call_program(words);
+  const auto answer = call_program(words, {.without = "SLURM_RESTART_COUNT"});
   if (!answer) {
     throw Error(Complaint{
         .found = fmt::format("there is no program {} here", words.front()),
@@ -147,15 +150,18 @@ class Submitter {
   }
 
   int cancel() const {
+    bool any = false;
     for (const fs::path& out : {out_, trials_folder()}) {
       const std::vector<slurm::Task> tasks = tasks_of(out);
       if (tasks.empty()) continue;
+      any = true;
       const std::string job = slurm::read_submission(out)->job;
       ask_slurm({"scancel", job});
       print("{}\n", job);
       print(stderr, "Cancelled {} of job {}; `fedarena submit` goes on with them.\n",
             counted(tasks.size(), "task"), job);
     }
+    if (!any) print(stderr, "Nothing that was submitted for {} is queued or runs.\n", out_.string());
     return kSuccess;
   }
 
@@ -197,16 +203,26 @@ class Submitter {
     const fs::path folder = slurm::slurm_folder(stage.out);
     make_folders(folder);
     const fs::path script = folder / kScript;
-    results::replace_file(script, batch_script(job_of(stage)));
+    const slurm::BatchJob description = job_of(stage);
+    results::replace_file(script, batch_script(description));
+    // On the command line, too: variables such as SBATCH_TIMELIMIT go over what stands in the script.
     std::vector<std::string> words = {"sbatch", "--parsable"};
+    for (const auto& [name, value] : sbatch_options(description))
+      words.push_back(value.empty() ? "--" + name : fmt::format("--{}={}", name, value));
     if (!before.empty()) {
       words.push_back("--dependency=afterok:" + before);
       words.emplace_back("--kill-on-invalid-dep=yes");
     }
     words.push_back(script.string());
+    const Uninterrupted whole;  // what is queued is on record
     const std::string answer = ask_slurm(words);
     const std::string job = answer.substr(0, answer.find_first_of(";\n"));
-    slurm::write_submission(stage.out, submission_of(stage, job));
+    try {
+      slurm::write_submission(stage.out, submission_of(stage, job));
+    } catch (const Error&) {
+      ask_slurm({"scancel", job});
+      throw;
+    }
     print("{}\n", job);
     print(stderr, "Submitted job {}: {}{}.\n", job, counted(stage.cells.size(), "cell"),
           stage.name == "trials" ? " of tuning" : "");

@@ -102,6 +102,24 @@ void add(const std::vector<std::int64_t>& more, std::vector<std::int64_t>& sums)
   for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
 }
 
+// Outputs without gradients: on a GPU by the rules, whose products add up in one way. Which of cuDNN's ways
+// LibTorch takes depends on the memory that is free, and the bits on that.
+class Evaluated {
+ public:
+  Evaluated(const Model& model, const Params& at) : model_(model), at_(at) {
+    if (!at.flat().is_cpu()) weights_.emplace(model, at);
+  }
+  torch::Tensor outputs(const torch::Tensor& inputs) const {
+    const torch::NoGradGuard no_graph;
+    return weights_ ? outputs_by_rules(*weights_, inputs) : model_.forward(at_, inputs);
+  }
+
+ private:
+  const Model& model_;
+  const Params& at_;
+  std::optional<Weights> weights_;
+};
+
 }  // namespace
 
 GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations)
@@ -228,13 +246,14 @@ Score& Score::operator+=(const Score& more) {
 
 Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
   meter_.add({.evaluations = count});
+  const Evaluated evaluated(model_, at);
   Score total;
   for_each_micro_batch<Score>(
       pool_, memory_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
         const torch::NoGradGuard no_graph;
         const Batch batch = source(begin, end);
-        const torch::Tensor outputs = model_.forward(at, batch.inputs);
+        const torch::Tensor outputs = evaluated.outputs(batch.inputs);
         Score part;
         part.examples = end - begin;
         part.loss_sum = model_.losses(outputs, batch.targets).to(torch::kFloat64).sum().item<double>();
@@ -299,9 +318,10 @@ Compute::OutputGradient GradientEngine::output_gradient(const Params& at, const 
 
 torch::Tensor GradientEngine::losses(const Params& at, std::int64_t count, const BatchSource& source) const {
   meter_.add({.evaluations = count});
+  const Evaluated evaluated(model_, at);
   return number_of_each(count, source, [&](const Batch& batch) {
     const torch::NoGradGuard no_graph;
-    return model_.losses(model_.forward(at, batch.inputs), batch.targets);
+    return model_.losses(evaluated.outputs(batch.inputs), batch.targets);
   });
 }
 

@@ -110,7 +110,7 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     const fs::path path = out / cell.folder();
     // A folder that cannot be looked at cannot be written to; that is said when it is tried.
     std::error_code ignored;
-    if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
+    if (!resume && fs::exists(path, ignored) && !fs::is_empty(path, ignored)) refuse_existing_run(path);
     if (!fs::exists(path / results::kSummaryFile, ignored)) continue;
     // What is broken is told before anything is trained.
     const auto run = results::RunDirectory::resume(path);

@@ -119,8 +119,10 @@ class DryRun {
   Line line_of(std::size_t index) {
     const PlannedCell& cell = cells_[index];
     const Experiment& experiment = cell.point->experiment;
-    if (const std::string& taken = inputs_.dataset(experiment).taken; !taken.empty()) taken_.insert(taken);
-    if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
+    const Dataset& dataset = inputs_.dataset(experiment);
+    const std::string& taken = hides_label_counts(experiment) ? dataset.taken_without_labels : dataset.taken;
+    if (!taken.empty()) taken_.insert(taken);
+    if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, dataset));
     const DealtShares shares = dealt_shares(cell, inputs_);
     const Seconds seconds = seconds_of(index);
     add_to_sums(index, seconds);

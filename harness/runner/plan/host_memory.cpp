@@ -150,7 +150,7 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
 std::optional<HostMemory> hold(const Dataset& dataset) {
   // Does not compile when a data set gets a part that is not written below.
   [[maybe_unused]] const auto& [name, train, test, validation, classes, users, mean, deviation, read_off,
-                                column_scales, note, taken] = dataset;
+                                column_scales, note, taken, taken_without_labels] = dataset;
   Bytes head;
   std::vector<torch::Tensor> tensors;
   for (const auto text : kTexts) put_text(head, dataset.*text);

@@ -102,10 +102,11 @@ std::vector<std::string> Progress::parts() const {
       fmt::format("{:.0f} examples/s", static_cast<double>(examples_) *
                                            static_cast<double>(std::max<std::size_t>(1, at_work_.size())) /
                                            train_seconds_);
+  const bool shows_speed = train_seconds_ > 0 && !work_.hides_sizes;
   if (at_work_.size() != 1) {
     texts.push_back(fmt::format("[{}/{}] {} cells at work", cells_done_, work_.cells, at_work_.size()));
     part(true, time_left());
-    part(train_seconds_ > 0, speed);
+    part(shows_speed, speed);
     for (const auto& [name, cell] : at_work_) texts.push_back("; " + round_text(name, cell));
     return texts;
   }
@@ -113,12 +114,14 @@ std::vector<std::string> Progress::parts() const {
   texts.push_back(fmt::format("[{}/{}] {}", cells_done_ + 1, work_.cells, name));
   texts.push_back(round_text("", cell));
   part(true, time_left());
-  part(train_seconds_ > 0, speed);
+  part(shows_speed, speed);
   part(!cell.score.empty(), cell.score);
   // The server may take longer than the clients did, and the line must not seem stuck at the last of them.
   const bool all_done = cell.clients_done == cell.clients;
-  part(cell.clients_done > 0,
-       all_done ? "server at work" : fmt::format("client {}/{}", cell.clients_done, cell.clients));
+  part(cell.clients_done > 0, all_done ? "server at work"
+                              : work_.hides_sizes
+                                  ? "clients at work"
+                                  : fmt::format("client {}/{}", cell.clients_done, cell.clients));
   return texts;
 }
 

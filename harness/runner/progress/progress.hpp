@@ -21,6 +21,9 @@ class Progress {
     std::int64_t cells = 0, rounds = 0;
     /// Whether a budget or a rule may end a cell before its last round; then the time left is a bound.
     bool may_end_early = false;
+    /// Whether sizes of cohorts and samples are secret, as under a policy they may be: a log may be read by
+    /// others.
+    bool hides_sizes = false;
   };
   /// `output` is the terminal or file to write to.
   Progress(std::FILE* output, const Work& work);

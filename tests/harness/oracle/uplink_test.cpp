@@ -58,6 +58,28 @@ TEST(PrivateUplink, NeverLetsAMessageExceedTheClipNorm) {
   }
 }
 
+double length_of(const torch::Tensor& vector) { return vector.to(torch::kFloat64).norm().item<double>(); }
+
+// The factor then has few digits in single precision, or none.
+TEST(Clipping, HoldsForMessagesOfAnySize) {
+  for (const double clip_norm : {1e-30, 4e-7, 5e-7, 6e-7, 1.0}) {
+    for (const double size : {1e3, 1e15, 3e37, 9e37}) {
+      const torch::Tensor vector = torch::full({50}, size, torch::kFloat32);
+      const double norm = length_of(vector);
+      const torch::Tensor clipped = vector.clone(), sum = torch::zeros_like(vector);
+      clip(clipped, norm, clip_norm);
+      add_clipped(sum, vector, norm, clip_norm);
+      for (const torch::Tensor& result : {clipped, sum}) {
+        EXPECT_LE(length_of(result), clip_norm) << size;
+        EXPECT_GE(length_of(result), 0.999 * clip_norm) << size;
+      }
+    }
+  }
+  const torch::Tensor beyond = torch::full({50}, 1e300, torch::kFloat64);
+  clip(beyond, 1e300 * std::sqrt(50), 1e-30);
+  EXPECT_EQ(length_of(beyond), 0);
+}
+
 TEST(PrivateUplink, DividesByTheExpectedCohortNotTheActualOne) {
   const Server40 server{client_policy(100, 0)};
   for (const std::size_t actual : {1, 3, 4, 9}) {

@@ -15,6 +15,8 @@
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/stopping.hpp"
+#include "partitions/partition.hpp"
+#include "results/record/partition_file.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -40,6 +42,28 @@ TEST(Registry, RefusesSettingsNamedLikeAnyKeyOfTheSectionOfAlgorithms) {
     EXPECT_THAT(test::message_of([&] { Registry().add(info); }), testing::HasSubstr("needs for itself"))
         << name;
   }
+}
+
+// Kinds that ask for labels refuse data without any.
+TEST(PublicData, KnowsEveryPartitionThatDealsByLabels) {
+  const std::vector<std::int64_t> users = {0, 0, 1, 1};
+  const PartitionInput input{.labels = {}, .examples = 4, .classes = 0, .users = users};
+  std::size_t by_labels = 0;
+  for (const std::string& kind : partition_names()) {
+    Settings settings;
+    for (const Field& field : partition_fields(kind))
+      settings.emplace_back(field.name, field.name == "clients" ? Value(std::int64_t{2}) : field.fallback);
+    std::string refusal;
+    try {
+      make_partition(kind, settings, input, 1);
+    } catch (const Error& error) {
+      refusal = error.what();
+    }
+    EXPECT_EQ(refusal.find("deals by class label") != std::string::npos, results::deals_by_labels(kind))
+        << kind << ": " << refusal;
+    by_labels += results::deals_by_labels(kind) ? 1 : 0;
+  }
+  EXPECT_GE(by_labels, 8U);
 }
 
 TEST(CellQueue, HandsOutCellsInOrderWhileTheyFit) {

@@ -138,7 +138,8 @@ TEST_F(OwnBudgets, AreKeptToTheBitAfterARestart) {
 
 TEST_F(OwnBudgets, ThatPayForNobodyAreAnError) {
   Simulation simulation(everyone(with_budget(records_hidden(), list({1e-6, 1e-5}))));
-  EXPECT_THAT(refused_round(simulation), HasSubstr("no client's budget pays for a single round"));
+  EXPECT_THAT(refused_round(simulation),
+              AllOf(HasSubstr("no client's budget pays for a single round"), HasSubstr("noise_multiplier")));
 }
 
 TEST_F(OwnBudgets, AreToldToTheClients) {

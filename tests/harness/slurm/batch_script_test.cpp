@@ -58,7 +58,7 @@ TEST(BatchScript, StartsRanksInAStepOfTheirOwn) {
               HasSubstr("\nsrun --mpi=\"${SLURM_MPI_TYPE:-pmix}\" --ntasks=3 "
                         "--cpus-per-task=\"${SLURM_CPUS_PER_TASK:-1}\" \\\n  --kill-on-bad-exit=1 "
                         "printf '<%s>' "));
-  EXPECT_THAT(batch_script(job), HasSubstr("scancel --signal=TERM \"$SLURM_JOB_ID\"' USR1\n"));
+  EXPECT_THAT(batch_script(job), HasSubstr("scancel --signal=TERM \"$task\"' USR1\n"));
 }
 
 TEST(BatchScript, RefusesWhatWouldBeAnotherLine) {
