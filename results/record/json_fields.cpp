@@ -90,12 +90,17 @@ JsonFields::JsonFields(std::string_view text, Place place) : place_(std::move(pl
 }
 
 const Json& JsonFields::at(const std::string& name) {
-  asked_.push_back(name);
-  const auto found = object_->find(name);
-  if (found == object_->end()) {
-    fail(place_, fmt::format("field \"{}{}\" is missing", within_, name), {}, kBrokenRecord);
+  // Mostly the next one of the file, or the last one again.
+  const auto& members = object_->get_ref<const Json::object_t&>();
+  for (std::size_t tried = 0; tried < members.size(); ++tried) {
+    const std::size_t at = (last_ + tried) % members.size();
+    const auto& [key, value] = *(members.begin() + static_cast<std::ptrdiff_t>(at));
+    if (key != name) continue;
+    last_ = at;
+    asked_.push_back(&key);
+    return value;
   }
-  return *found;
+  fail(place_, fmt::format("field \"{}{}\" is missing", within_, name), {}, kBrokenRecord);
 }
 
 void JsonFields::reject(const std::string& name, std::string allowed, std::string remedy) const {
@@ -261,10 +266,13 @@ bool JsonFields::is(const std::string& name, std::string_view text) {
 bool JsonFields::has(const std::string& name) const { return object_->contains(name); }
 
 void JsonFields::finish() const {
-  for (const auto& [name, value] : object_->items()) {
-    if (contains(asked_, name)) continue;
+  for (auto field = object_->begin(); field != object_->end(); ++field) {
+    const std::string& name = field.key();
+    if (contains(asked_, &name)) continue;
+    std::vector<std::string> known;
+    for (const std::string* one : asked_) known.push_back(*one);
     throw Error::at(place_, fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
-                    {.nearest = nearest_name(name, asked_), .remedy = kBrokenRecord});
+                    {.nearest = nearest_name(name, known), .remedy = kBrokenRecord});
   }
 }
 

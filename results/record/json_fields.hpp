@@ -104,8 +104,9 @@ class JsonFields {
 
   std::shared_ptr<const Json> object_;
   Place place_;
-  std::string within_ = {};  // "tuning." before the names of an object's fields
-  std::vector<std::string> asked_;
+  std::string within_ = {};                // "tuning." before the names of an object's fields
+  std::vector<const std::string*> asked_;  // names in the object
+  std::size_t last_ = 0;                   // the place of the last one
 };
 
 /// A record's text, once `parse` has read it back. What it cannot read must not be written: that is a Bug.
