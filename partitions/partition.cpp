@@ -66,10 +66,9 @@ Schema<Dealing> dealing_schema(const std::string& clients_doc, const Constraint&
        "random whatever their classes; of one seed, smaller shares lie within larger ones.",
        Constraint::between(1e-6, 1)},
       {"noise", &Dealing::noise,
-       "The standard deviation of the Gaussian noise on the last client's inputs: of images scaled to [0, "
-       "1], "
-       "of other inputs as models see them; client i of n, from 0, has i / (n - 1) of it, and an example the "
-       "same noise at every reading.",
+       "The standard deviation of the Gaussian noise on the last client's inputs: of images scaled to "
+       "[0, 1], of other inputs as models see them; client i of n, from 0, has i / (n - 1) of it, and an "
+       "example the same noise at every reading.",
        Constraint::between(0, 1000)},
       {"rotations", &Dealing::rotations,
        "Degrees, multiples of 90, by which clients see their square images turned counter-clockwise: "

@@ -43,22 +43,11 @@ std::string categories(const TextColumn& column, const std::vector<std::int64_t>
                      untrained == 0 ? "" : fmt::format(", {} of them only in test rows", untrained));
 }
 
-std::string names_of_target(const CsvTable& table) {
-  if (table.regression())
-    return line("target", {fmt::format("{}, numbers", quoted_exactly(table.numeric_target().name()))});
-  const TextColumn& column = table.class_target();
-  std::vector<std::string> classes;
-  for (const std::string& name : column.names()) classes.push_back(quoted_exactly(name));
-  return line(fmt::format("target: {}, {}", quoted_exactly(column.name()),
-                          counted(classes.size(), "class", "classes")),
-              classes);
-}
-
-std::string target(const CsvTable& table, const CsvParts& parts) {
+std::string target(const CsvTable& table, const CsvParts& parts, bool tells_labels) {
   if (table.regression()) {
     const auto [low, high] = std::ranges::minmax(table.numeric_target().values());
-    return line("target", {fmt::format("{}, numbers from {:g} to {:g}",
-                                       quoted_exactly(table.numeric_target().name()), low, high)});
+    return line("target", {fmt::format("{}, numbers{}", quoted_exactly(table.numeric_target().name()),
+                                       tells_labels ? fmt::format(" from {:g} to {:g}", low, high) : "")});
   }
   const TextColumn& column = table.class_target();
   const std::vector<std::int64_t> train = class_counts(table, parts.train),
@@ -66,11 +55,12 @@ std::string target(const CsvTable& table, const CsvParts& parts) {
   std::vector<std::string> classes, untrained;
   for (std::size_t i = 0; i < train.size(); ++i) {
     const std::string name = quoted_exactly(column.names()[i]);
-    classes.push_back(fmt::format("{} {} + {}", name, train[i], test[i]));
-    if (train[i] == 0) untrained.push_back(name);
+    classes.push_back(tells_labels ? fmt::format("{} {} + {}", name, train[i], test[i]) : name);
+    if (tells_labels && train[i] == 0) untrained.push_back(name);
   }
-  return line(fmt::format("target: {}, {} (training + test rows)", quoted_exactly(column.name()),
-                          counted(classes.size(), "class", "classes")),
+  return line(fmt::format("target: {}, {}{}", quoted_exactly(column.name()),
+                          counted(classes.size(), "class", "classes"),
+                          tells_labels ? " (training + test rows)" : ""),
               classes) +
          line("in test rows alone, so that no model can know them", untrained);
 }
@@ -103,7 +93,7 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
   if (!table.users().name().empty())
     text += line("user", {fmt::format("{} ({})", quoted_exactly(table.users().name()),
                                       counted(table.users().names().size(), "user"))});
-  text += tells_labels ? target(table, parts) : names_of_target(table);
+  text += target(table, parts, tells_labels);
   return text + line("not used", names_of(table.unused(), [](const CsvTable::Unused& column) {
                        return fmt::format("{} ({})", quoted_exactly(column.name), column.reason);
                      }));

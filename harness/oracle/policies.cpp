@@ -39,8 +39,7 @@ Schema<Accounting> Accounting::schema() {
       {"budget", &Accounting::budget,
        "the most that a run may spend, in epsilon by RDP; it ends before the round that would exceed it; 0: "
        "no limit; of a list (policies \"record\" and \"local\"), client c has element c modulo the length, "
-       "and "
-       "takes no further part once that is spent; the policy \"label\" takes none",
+       "and takes no further part once that is spent; the policy \"label\" takes none",
        Constraint::at_least(0)},
       {"orders", &Accounting::orders, "orders of the RDP accountant",
        Constraint::one_of({kOrdersNames.begin(), kOrdersNames.end()})},

@@ -35,6 +35,10 @@ bool hides_label_counts(const Experiment& experiment) {
   });
 }
 
+const std::string& taken_words(const Experiment& experiment, const Dataset& dataset) {
+  return hides_label_counts(experiment) ? dataset.taken_without_labels : dataset.taken;
+}
+
 CanaryPlan canary_plan(const Experiment& experiment) {
   const Audit& audit = experiment.audit;
   if (audit.kind == "none") return {};

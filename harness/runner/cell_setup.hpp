@@ -22,6 +22,9 @@ PrivacyPolicy policy_of(const AlgorithmEntry& entry);
 /// and does not declare that public.
 bool hides_label_counts(const Experiment& experiment);
 
+/// What was taken from the user's own files, without what labels tell where the experiment hides that.
+const std::string& taken_words(const Experiment& experiment, const Dataset& dataset);
+
 /// The canaries that an experiment asks for.
 CanaryPlan canary_plan(const Experiment& experiment);
 

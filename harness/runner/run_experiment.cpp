@@ -48,13 +48,12 @@ class Arena {
         options_(options),
         stop_(stop),
         pool_(options.workers, use_one_torch_thread),
-        progress_(
-            options.messages,
-            {.cells = static_cast<std::int64_t>(cells.size()),
-             .rounds = rounds_of(cells),
-             .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early),
-             .hides_sizes = std::ranges::any_of(
-                 cells, [](const PlannedCell& cell) { return cell.algorithm->privacy.name != "none"; })}),
+        progress_(options.messages,
+                  {.cells = static_cast<std::int64_t>(cells.size()),
+                   .rounds = rounds_of(cells),
+                   .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early),
+                   .hides_sizes = std::ranges::any_of(
+                       cells, [](const PlannedCell& cell) { return cell.algorithm->is_private(); })}),
         checks_(host, options, inputs_, pool_, [this](const std::string& line) { say_once(line); }) {
     if (options.ranks == nullptr) return;
     crew_.emplace(*options.ranks, pool_, build_identity(host));

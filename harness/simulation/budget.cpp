@@ -52,14 +52,12 @@ std::string describe(const AccessPlan& plan) {
   return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-// What to do about a first round that costs more than any budget; none: what nobody can prove.
+// What to do about a first round that costs more than a budget; none: nobody can prove what it costs.
 std::string remedy_for(std::optional<double> epsilon) {
-  if (epsilon && std::isfinite(*epsilon))
-    return "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
-           "budget";
-  return "A budget pays for noisy accesses alone, and this algorithm makes another: choose settings, or an "
-         "algorithm, "
-         "without it, or leave the budget out";
+  if (!epsilon || std::isinf(*epsilon))
+    return "No budget pays for an access without noise, or of unproven cost: change what makes it, or leave "
+           "the budget out";
+  return "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the budget";
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ std::vector<Family> families(const std::vector<RowRuns>& rows, bool across_grid)
   return found;
 }
 
-// More pairs nobody reads, and each takes a millisecond.
-void check_number(const std::vector<Family>& families) {
+// More pairs nobody reads, and each takes half a millisecond.
+void check_number_of_pairs(const std::vector<Family>& families) {
   constexpr std::size_t kMostPairs = 20'000;
   std::size_t pairs = 0;
   for (const Family& family : families) pairs += family.size() * (family.size() - 1) / 2;
@@ -191,7 +191,7 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   const std::vector<RowRuns> rows = chosen(gathered.rows, options.labels);
   const bool across_grid = options.across.contains(kAcrossGrid);
   const std::vector<Family> all = families(rows, across_grid);
-  check_number(all);
+  check_number_of_pairs(all);
   const std::vector<Match> matches = matches_of(all, across_grid);
   if (matches.empty()) {
     refuse(rows.empty() ? "there is nothing to compare: no run is finished"

@@ -53,11 +53,10 @@ PartitionView deal(const Experiment& experiment, std::int64_t seed) {
   SharedInputs inputs;
   const auto dealt = inputs.dealt(experiment, seed);
   const bool hides_labels = hides_label_counts(experiment);
-  const Dataset& dataset = inputs.dataset(experiment);
   const PartitionCard card = hides_labels ? without_labels(dealt->card) : dealt->card;
   return {.card = card,
           .record = recorded_partition(experiment, seed, card),
-          .taken = hides_labels ? dataset.taken_without_labels : dataset.taken,
+          .taken = taken_words(experiment, inputs.dataset(experiment)),
           .hides_labels = hides_labels};
 }
 

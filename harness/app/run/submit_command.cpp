@@ -54,9 +54,8 @@ struct Stage {
 };
 
 // What a tool of Slurm answers. `words` are its arguments as they are; no shell reads them.
-// Who submits from a task that was started again hands that count on, which would be taken for the new task's
-// own.
 std::string ask_slurm(const std::vector<std::string>& words) {
+  // sbatch hands on the variables of a task that submits: its count of starts would pass for the new task's.
   const auto answer = call_program(words, {.without = "SLURM_RESTART_COUNT"});
   if (!answer) {
     throw Error(Complaint{

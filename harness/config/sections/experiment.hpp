@@ -63,8 +63,12 @@ struct AlgorithmEntry {
   std::string label;  ///< unique within the experiment, and safe as a folder name
   Settings settings;
   Choice privacy = {};  ///< the policy that it runs under
-  /// Where it takes values from that it does not give itself, such as "training.rate": no part of what it is.
+  /// What it takes from [training] and [privacy] because it gives nothing itself, as paths such as
+  /// "training.rate": how it came by its settings, and no part of what it is.
   std::vector<std::string> shared = {};
+
+  /// Whether it runs under a policy that hides something.
+  bool is_private() const { return privacy.name != "none"; }
 
   bool operator==(const AlgorithmEntry& other) const {
     return name == other.name && label == other.label && settings == other.settings &&

@@ -118,14 +118,13 @@ class Reader {
   void read_own(const std::vector<Table>& tables, const SectionSpec& own) {
     const SectionSpec* spec = find_spec(specs_, own.key());
     const auto& shared = *static_cast<const Choice*>(spec->part(experiment_));
-    std::vector<Choice> choices;
-    for (const Table& table : tables) choices.push_back(own_choice(table, own, shared, specs_));
-    check_shared_overrides(table(*spec), shared, own, tables, choices);
     for (std::size_t index = 0; index < tables.size(); ++index) {
       AlgorithmEntry& algorithm = experiment_.algorithms[index];
-      add_shared(algorithm.shared, tables[index], own, table(*spec), choices[index].name == shared.name);
-      algorithm.*own.own_choice = std::move(choices[index]);
+      Choice& choice = algorithm.*own.own_choice = own_choice(tables[index], own, shared, specs_);
+      add_shared(algorithm.shared, tables[index], own, table(*spec), choice.name == shared.name);
     }
+    check_shared_overrides(table(*spec), own, tables,
+                           [this](const std::string& path) { return is_taken(path); });
   }
 
   static const Place& label_place(const Table& table) {

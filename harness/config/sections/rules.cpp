@@ -53,7 +53,7 @@ void check_proxy(const Experiment& experiment, const Document& document) {
   const Choice &proxy = experiment.proxy, &data = experiment.data;
   if (proxy.name != data.name || path_of(proxy) != path_of(data)) return;
   for (const AlgorithmEntry& algorithm : experiment.algorithms) {
-    if (algorithm.privacy.name == "none") continue;
+    if (!algorithm.is_private()) continue;
     complain({.place = place_of(*document.table("proxy"), "name"),
               .found = fmt::format("[proxy] takes the training examples of [data], which {} hides by the "
                                    "policy {}: private data are not public",

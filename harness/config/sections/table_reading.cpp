@@ -182,19 +182,17 @@ void add_shared(std::vector<std::string>& paths, const Table& algorithm, const S
   }
 }
 
-void check_shared_overrides(const Table& shared_table, const Choice& shared, const SectionSpec& own,
-                            const std::vector<Table>& algorithms, const std::vector<Choice>& chosen) {
+void check_shared_overrides(const Table& shared_table, const SectionSpec& own,
+                            const std::vector<Table>& algorithms,
+                            const std::function<bool(const std::string& path)>& is_taken) {
   const std::string& choosing = own.keys.front().field.name;
   for (const Setting& setting : shared_table.settings) {
-    if (!setting.overridden) continue;
-    bool heeded = false;
-    for (std::size_t index = 0; index < algorithms.size() && !heeded; ++index) {
-      const Table* table = own_table(algorithms[index], own);
-      // Another choice also decides whether the other shared settings count.
-      heeded = setting.key == choosing ? !gives_all_of(table, shared_table)
-                                       : chosen[index].name == shared.name && !gives(table, setting.key);
-    }
-    if (heeded) continue;
+    if (!setting.overridden || is_taken(fmt::format("{}.{}", own.key(), setting.key))) continue;
+    // Another choice also decides whether the other shared settings count.
+    const bool decides = setting.key == choosing && std::ranges::any_of(algorithms, [&](const Table& one) {
+                           return !gives_all_of(own_table(one, own), shared_table);
+                         });
+    if (decides) continue;
     complain({.place = setting.place,
               .found = fmt::format("no effect: no algorithm takes \"{}\" from [{}]", setting.key, own.key()),
               .remedy = fmt::format("write algorithms.LABEL.{}.{}=value", own.key(), setting.key)});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,9 @@ void add_shared(std::vector<std::string>& paths, const Table& algorithm, const S
                 const Table& shared, bool chooses_the_same);
 
 /// Throws Error for an override of the shared section that no algorithm heeds, each having its own.
-/// `chosen[i]` is what the algorithm of `algorithms[i]` chose.
-void check_shared_overrides(const Table& shared_table, const Choice& shared, const SectionSpec& own,
-                            const std::vector<Table>& algorithms, const std::vector<Choice>& chosen);
+/// `is_taken`: whether some algorithm has a path among those that `add_shared` added.
+void check_shared_overrides(const Table& shared_table, const SectionSpec& own,
+                            const std::vector<Table>& algorithms,
+                            const std::function<bool(const std::string& path)>& is_taken);
 
 }  // namespace fedarena::config

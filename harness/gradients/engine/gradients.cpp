@@ -104,9 +104,9 @@ void add(const std::vector<std::int64_t>& more, std::vector<std::int64_t>& sums)
 
 // Outputs without gradients: on a GPU by the rules, whose products add up in one way. Which of cuDNN's ways
 // LibTorch takes depends on the memory that is free, and the bits on that.
-class Evaluated {
+class EvaluationPass {
  public:
-  Evaluated(const Model& model, const Params& at) : model_(model), at_(at) {
+  EvaluationPass(const Model& model, const Params& at) : model_(model), at_(at) {
     if (!at.flat().is_cpu()) weights_.emplace(model, at);
   }
   torch::Tensor outputs(const torch::Tensor& inputs) const {
@@ -246,14 +246,14 @@ Score& Score::operator+=(const Score& more) {
 
 Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
   meter_.add({.evaluations = count});
-  const Evaluated evaluated(model_, at);
+  const EvaluationPass pass(model_, at);
   Score total;
   for_each_micro_batch<Score>(
       pool_, memory_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
         const torch::NoGradGuard no_graph;
         const Batch batch = source(begin, end);
-        const torch::Tensor outputs = evaluated.outputs(batch.inputs);
+        const torch::Tensor outputs = pass.outputs(batch.inputs);
         Score part;
         part.examples = end - begin;
         part.loss_sum = model_.losses(outputs, batch.targets).to(torch::kFloat64).sum().item<double>();
@@ -318,10 +318,10 @@ Compute::OutputGradient GradientEngine::output_gradient(const Params& at, const 
 
 torch::Tensor GradientEngine::losses(const Params& at, std::int64_t count, const BatchSource& source) const {
   meter_.add({.evaluations = count});
-  const Evaluated evaluated(model_, at);
+  const EvaluationPass pass(model_, at);
   return number_of_each(count, source, [&](const Batch& batch) {
     const torch::NoGradGuard no_graph;
-    return model_.losses(evaluated.outputs(batch.inputs), batch.targets);
+    return model_.losses(pass.outputs(batch.inputs), batch.targets);
   });
 }
 

@@ -120,8 +120,7 @@ class DryRun {
     const PlannedCell& cell = cells_[index];
     const Experiment& experiment = cell.point->experiment;
     const Dataset& dataset = inputs_.dataset(experiment);
-    const std::string& taken = hides_label_counts(experiment) ? dataset.taken_without_labels : dataset.taken;
-    if (!taken.empty()) taken_.insert(taken);
+    if (const std::string& taken = taken_words(experiment, dataset); !taken.empty()) taken_.insert(taken);
     if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, dataset));
     const DealtShares shares = dealt_shares(cell, inputs_);
     const Seconds seconds = seconds_of(index);

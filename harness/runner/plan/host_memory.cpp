@@ -55,7 +55,8 @@ Bytes make_head(std::span<const std::byte> note, const std::vector<torch::Tensor
 }
 
 constexpr std::array kParts = {&Dataset::train, &Dataset::test, &Dataset::validation};
-constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::taken};
+constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::taken,
+                               &Dataset::taken_without_labels};
 constexpr std::array kLists = {&Dataset::users, &Dataset::read_off};
 constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation, &Dataset::column_scales};
 

@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_private(const AlgorithmEntry& entry) { return entry.privacy.name != "none"; }
-
 // The trial of an algorithm that was best, and what all of its trials took.
 struct ChosenTrial {
   AlgorithmEntry entry;  // with the settings of that trial
@@ -113,12 +111,12 @@ TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, 
   for (AlgorithmEntry& entry : tuned.point.experiment.algorithms) {
     const ChosenTrial& choice = chosen.at(entry.label);
     print(options.messages, "{}: {}: {}, by {}\n", entry.label, results::trials_text(choice.tuning),
-          results::outcome_text(choice.tuning, entry.label, !is_private(entry)), choice.tuning.criterion);
+          results::outcome_text(choice.tuning, entry.label, !entry.is_private()), choice.tuning.criterion);
     entry = choice.entry;
     tuned.tunings.emplace(entry.label, choice.tuning);
   }
   const std::vector<AlgorithmEntry>& algorithms = tuned.point.experiment.algorithms;
-  if (std::ranges::any_of(algorithms, is_private))
+  if (std::ranges::any_of(algorithms, &AlgorithmEntry::is_private))
     print(options.messages, "note: {}\n", results::kTrialsNotCovered);
   return tuned;
 }

@@ -161,6 +161,23 @@ TEST_F(Slurm, RunsTrialsBeforeTheCellsThatTheyTune) {
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").tuning->chosen.front().second, "0.05");
 }
 
+// Whatever a user's profile, or a task that submits, has for sbatch.
+TEST_F(Slurm, HeedsNoVariablesOfItsCaller) {
+  SmallExperiment two = long_cell();
+  two.seeds = "[1, 2]";
+  two.write_to(scratch);
+  Start start = cluster->start();
+  start.environment.insert(
+      {{"SBATCH_TIMELIMIT", "7"}, {"SBATCH_ARRAY_INX", "0-0"}, {"SLURM_RESTART_COUNT", "5"}});
+  job = first_line(succeed("submit small.toml --out out --time 5", start).out);
+  pause_after(3);
+  EXPECT_THAT(ask("scontrol show job " + job), HasSubstr("TimeLimit=00:05:00"));
+  EXPECT_EQ(claim()["restart"], 0);
+  go_on();
+  expect_over(job);
+  EXPECT_EQ(cells_in(scratch / "out").size(), 2U);
+}
+
 #ifdef FEDARENA_MPIEXEC
 // On both nodes.
 SmallExperiment on_two_nodes(SmallExperiment experiment) {
@@ -218,6 +235,26 @@ TEST_F(SlurmFaults, GoesOnAfterItMadeRoomAndAfterItsTimeLimit) {
   go_on();
   expect_requeued();
   expect_result_of_long_cell();
+}
+
+// The number of the last task's job is that of the array.
+TEST_F(SlurmFaults, QueuesNoOtherTaskOfItsArrayAgain) {
+  SmallExperiment two = long_cell();
+  two.seeds = "[1, 2]";
+  submit(two);
+  pause_after(3);
+  const fs::path other = scratch / "out/fedavg-seed-2";
+  ASSERT_TRUE(cluster->wait_until([&] { return rounds_on_disk(other) >= 3; }));
+  const auto last = nlohmann::json::parse(content_of(other / "claim.json"))["process"].get<pid_t>();
+  ::kill(last, SIGSTOP);
+  ask(fmt::format("scancel --batch --signal=USR1 {}_1", job));  // as two minutes before the limit
+  ::kill(last, SIGCONT);
+  ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job + "_1") == "PENDING"; }));
+  EXPECT_EQ(cluster->state(job + "_0"), "RUNNING");
+  cluster->begin_in(2, job + "_1");
+  go_on();
+  expect_over(job);
+  for (const fs::path& cell : {run, other}) EXPECT_EQ(summary_of(cell).state, results::kFinished);
 }
 
 TEST_F(SlurmFaults, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {

@@ -109,6 +109,19 @@ TEST_F(Progress, IsOneLineOnATerminal) {
                   "\\[2/2\\] fedprox, seed 1: round [0-9]+/400, [0-9]+ s left, [0-9]+ examples/s")));
 }
 
+// Sizes of samples are secret, and a log may be anybody's.
+TEST_F(Progress, TellsNoSizesUnderAPolicy) {
+  if (!terminals_exist()) return;
+  SmallExperiment{.rounds = 100,
+                  .more =
+                      "\n[privacy]\npolicy = \"record\"\nclip_norm = 1.0\n"
+                      "noise_multiplier = 1.0\n"}
+      .write_to(scratch);
+  const std::string drawn = succeed("run small.toml", {.terminal = true}).err;
+  EXPECT_THAT(drawn, ContainsRegex("round [0-9]+/100, [0-9]+ s left"));
+  EXPECT_THAT(drawn, AllOf(Not(HasSubstr("examples/s")), Not(ContainsRegex("client [0-9]"))));
+}
+
 // The second cell's line is drawn when it begins, however fast the rounds of the first one were.
 TEST_F(Progress, SaysThatARuleMayEndRunsSooner) {
   if (!terminals_exist()) return;

@@ -142,7 +142,8 @@ Dataset whole_dataset() {
   data.read_off = {"the classes", "means of the features"};
   data.column_scales = {1.5, 1e300};
   data.note = "made up";
-  data.taken = "two columns\n";
+  data.taken = "two columns, 3 of one class\n";
+  data.taken_without_labels = "two columns\n";
   return data;
 }
 
@@ -164,6 +165,7 @@ TEST(HostData, GivesBackTheWholeDataSet) {
     EXPECT_EQ(same.read_off, data.read_off);
     EXPECT_EQ(same.column_scales, data.column_scales);
     EXPECT_EQ(same.taken, data.taken);
+    EXPECT_EQ(same.taken_without_labels, data.taken_without_labels);
     EXPECT_EQ(same.mean, data.mean);
     EXPECT_EQ(same.deviation, data.deviation);
     EXPECT_NE(file_under(same.train.inputs), "");
