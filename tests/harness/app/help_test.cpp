@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/matchers.hpp"
@@ -50,16 +52,34 @@ TEST_F(Help, TellsTheVersion) {
   EXPECT_THAT(succeed("--version").out, MatchesRegex("fedarena [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
+// The table below an algorithm's name in `help experiment`, without its indentation.
+std::string settings_in(const std::string& help, const std::string& algorithm) {
+  std::istringstream lines(help.substr(help.rfind(fmt::format("  name = \"{}\"", algorithm))));
+  std::string text, line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && !line.empty()) {
+    if (!line.starts_with("    Requires")) text += line.substr(4) + "\n";
+  }
+  return text;
+}
+
+// Hyper-parameters are in the other transcript.
 TEST_F(Help, ExplainsEveryAlgorithm) {
-  std::vector<CommandLine> commands{"plugins"};
+  const std::string help = call("help experiment").out;
+  std::string text = answers(scratch, {"plugins"});
   std::istringstream list(call("plugins").out);
   std::string line;
   std::getline(list, line);  // the heading
-  while (std::getline(list, line) && !line.empty()) {
-    commands.emplace_back("plugins " + line.substr(0, line.find(' ')));
+  int algorithms = 0;
+  for (; std::getline(list, line) && !line.empty(); ++algorithms) {
+    const std::string name = line.substr(0, line.find(' '));
+    std::string answer = answers(scratch, {"plugins " + name});
+    const std::string settings = settings_in(help, name) + "\n";
+    EXPECT_THAT(answer, EndsWith("what it means.\n" + settings));
+    text += answer.substr(0, answer.size() - settings.size()) + "(as help_experiment.txt has them)\n\n";
   }
-  EXPECT_GE(commands.size(), 4U);
-  expect_golden("plugins.txt", answers(scratch, commands));
+  EXPECT_GE(algorithms, 4);
+  expect_golden("plugins.txt", text);
 }
 
 TEST_F(Help, ExplainsTheExperimentFile) {
