@@ -24,5 +24,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/fedarena-account
 install(FILES
   "${PROJECT_BINARY_DIR}/package/fedarena-accounting-config.cmake"
   "${PROJECT_BINARY_DIR}/package/fedarena-accounting-config-version.cmake"
-  scripts/cmake/FindFFTW3.cmake
+  scripts/cmake/FindFFTW3.cmake scripts/cmake/find_c_library.cmake
   DESTINATION ${package_folder} COMPONENT accounting)
