@@ -2,7 +2,6 @@
 // more than one honest run of twenty. The runs are fixed by their seeds; by chance alone, 1,000 runs of which
 // 5 % claim too much have more than 72 that do with probability 0.001.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <utility>

@@ -13,7 +13,6 @@
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/accounting/rdp.hpp"
 
-#include "harness/config/grid/grid.hpp"
 #include "harness/runner/run_experiment.hpp"
 #include "results/audit/verify.hpp"
 #include "results/table/table.hpp"
@@ -157,8 +156,7 @@ TEST(ClassicGaussian, IsComposedOverRounds) {
 // Exhibit 16b: a target epsilon in the configuration that the run ignores.
 
 std::string refusal_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return message_of(
-      [&] { read_grid(config::parse_document(text, "museum.toml"), overrides, whole_catalog()); });
+  return message_of([&] { grid_of(text, overrides); });
 }
 
 TEST(StatedEpsilon, CannotBeWritten) {
@@ -204,8 +202,7 @@ results::Table table_of(std::int64_t rounds, const std::vector<std::string>& rul
   std::vector<std::string> overrides = {"experiment.seeds=[1]", "evaluation.validation_fraction=0.1",
                                         fmt::format("experiment.rounds={}", rounds)};
   overrides.insert(overrides.end(), rule.begin(), rule.end());
-  const std::vector<GridPoint> grid =
-      read_grid(config::parse_document(experiment_text(), "museum.toml"), overrides, whole_catalog());
+  const std::vector<GridPoint> grid = grid_of(experiment_text(), overrides);
   const Scratch scratch;
   const std::atomic<bool> stop = false;
   EXPECT_TRUE(run_cells(plan_cells(grid, {"dp-fedavg"}), plugins(), {.out = scratch / "out"}, stop));

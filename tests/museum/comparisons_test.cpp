@@ -13,21 +13,19 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/config/grid/grid.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "results/table/table.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {
 namespace {
 
 Experiment parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return read_grid(config::parse_document(text, "museum.toml"), overrides, whole_catalog())
-      .front()
-      .experiment;
+  return grid_of(text, overrides).front().experiment;
 }
 
 // Lines below the last algorithm, DP-FedProx.
@@ -87,9 +85,7 @@ TEST(EqualConditions, AreMetByWhateverAlgorithmRuns) {
     Simulation simulation(setup);
     const Params initial = simulation.params();
     while (!simulation.finished()) simulation.next_round();
-    return std::pair(cohorts,
-                     std::vector<double>(initial.flat().data_ptr<double>(),
-                                         initial.flat().data_ptr<double>() + initial.flat().numel()));
+    return std::pair(cohorts, numbers_of(initial));
   };
   EXPECT_EQ(met(0.01), met(0.5));
 }
@@ -97,8 +93,7 @@ TEST(EqualConditions, AreMetByWhateverAlgorithmRuns) {
 // Exhibit 19: rows of one table whose noise is that of the seed, so that their difference has none.
 TEST(RowsOfATable, HaveNoiseOfTheirOwn) {
   constexpr double kSecret = 0.01;  // what each client adds to each weight; far below the clip norm in all
-  const std::vector<GridPoint> grid =
-      read_grid(config::parse_document(experiment_text(), "museum.toml"), {}, whole_catalog());
+  const std::vector<GridPoint> grid = grid_of(experiment_text());
   const std::vector<PlannedCell> rows = plan_cells(grid, {"seed-1"});
   ASSERT_EQ(rows.size(), 2U);
   const Federation federation({1, 1, 1, 1}, {Linear{3, 100}, Linear{100, 2}});
@@ -136,9 +131,6 @@ class RowsOverFiles : public ::testing::Test {
     std::string text = "x,label\n0.5," + first_label + "\n";
     for (int i = 1; i < 40; ++i) text += fmt::format("{},{}\n", 0.25 * i, i % 3 == 0 ? "a" : "b");
     scratch.write("rows.csv", text);
-  }
-  static std::vector<GridPoint> grid_of(std::string text) {
-    return read_grid(config::parse_document(std::move(text), "museum.toml"), {}, whole_catalog());
   }
   std::vector<GridPoint> grid() const {
     std::string text = experiment_text("noise_multiplier = 1000.0\n");

@@ -139,8 +139,8 @@ TEST(Noise, IsNewForEveryAccess) {
       torch::manual_seed(5);
       const Params answer = client.oracle.gradient(start, {.batch_size = 0});
       const std::lock_guard lock(mutex);
-      numbers.insert(answer.flat().data_ptr<double>(),
-                     answer.flat().data_ptr<double>() + answer.flat().numel());
+      const std::vector<double> parts = numbers_of(answer);
+      numbers.insert(parts.begin(), parts.end());
     }
     return start;
   });

@@ -7,7 +7,6 @@
 #include "fedarena/accounting/calibration.hpp"
 #include "fedarena/accounting/rdp.hpp"
 
-#include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/record/cell_record.hpp"
 #include "results/audit/compute_claim.hpp"
@@ -120,11 +119,13 @@ mu = 0.1
 )";
 }
 
-Catalog whole_catalog() { return make_catalog(plugins()); }
+std::vector<GridPoint> grid_of(const std::string& text, const std::vector<std::string>& overrides) {
+  return read_grid(config::parse_document(text, "museum.toml"), overrides, make_catalog(plugins()));
+}
 
 results::RunDirectory record(const std::filesystem::path& folder, Simulation& simulation, std::int64_t rounds,
                              const std::string& name, const std::string& policy) {
-  Catalog catalog = whole_catalog();
+  Catalog catalog = make_catalog(plugins());
   catalog.algorithms = {{.name = name, .summary = "An exhibit.", .fields = {}}};
   std::string text = experiment_text();
   text = text.substr(0, text.find("[privacy]"));

@@ -12,7 +12,7 @@
 #include "fedarena/accounting/account.hpp"
 #include "fedarena/model_averaging.hpp"
 
-#include "harness/config/sections/experiment.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/run_directory.hpp"
@@ -87,8 +87,8 @@ results::PrivacyClaim claim_of(const Ledger& ledger, const std::string& policy,
 /// An experiment of two private algorithms, as a file has it. `privacy`: further lines of its [privacy].
 std::string experiment_text(const std::string& privacy = "");
 
-/// Everything that the program could choose from.
-Catalog whole_catalog();
+/// The points of an experiment file of that text, where everything can be chosen that the program has.
+std::vector<GridPoint> grid_of(const std::string& text, const std::vector<std::string>& overrides = {});
 
 /// Runs all of a simulation's rounds and records them in that folder as the program does, for an algorithm
 /// "NAME" of a plugin "NAME-plugin" under that policy.

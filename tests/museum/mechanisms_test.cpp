@@ -179,9 +179,8 @@ TEST_F(ClipNorm, ScalesTheNoiseOfEveryLayerAlike) {
     for (std::size_t tensor = 0; tensor < federation.model.layout()->size(); ++tensor) {
       std::vector<double> noise;
       for (std::size_t round = 0; round < noisy.size(); ++round) {
-        const torch::Tensor difference = (noisy[round] - quiet[round])[tensor].flatten();
-        noise.insert(noise.end(), difference.data_ptr<double>(),
-                     difference.data_ptr<double>() + difference.numel());
+        const std::vector<double> part = numbers_of((noisy[round] - quiet[round])[tensor]);
+        noise.insert(noise.end(), part.begin(), part.end());
       }
       const double variance = deviation * deviation;
       EXPECT_LT(std::abs(variance_z(noise, 0, variance, 3 * variance * variance)), kNormalBound)

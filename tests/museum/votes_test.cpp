@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "fedarena/accounting/gaussian.hpp"
 
-#include "harness/config/grid/grid.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {
@@ -68,10 +66,7 @@ TEST(SumsOfVotes, AreChargedInFullWhateverTheTeachersAgreeOn) {
 }
 
 TEST(SumsOfVotes, HaveNoSensitivityThatAFileStates) {
-  const std::string text = experiment_text("sensitivity = 1e-5\n");
-  EXPECT_THAT(
-      message_of([&] { (void)read_grid(config::parse_document(text, "museum.toml"), {}, whole_catalog()); }),
-      HasSubstr("unknown key"));
+  EXPECT_THAT(message_of([] { grid_of(experiment_text("sensitivity = 1e-5\n")); }), HasSubstr("unknown key"));
 }
 
 }  // namespace
