@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,36 +28,25 @@ DrawnValues drawable(std::vector<std::optional<double>> values) {
   return values;
 }
 
-// By round, where a run has both values.
-std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& seed, const CurveAxis& x,
-                                                            const Quantity& y) {
-  std::map<std::int64_t, std::pair<double, double>> values;
-  const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
-  const DrawnValues over = axis_values(x, seed.summary.privacy, rounds);
-  const DrawnValues measured = quantity_values(y, seed.summary.privacy, rounds);
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
-    if (over[i] && measured[i]) values.emplace(rounds[i].round, std::pair(*over[i], *measured[i]));
-  }
-  return values;
-}
-
 Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   Curve curve{.name = curve_name(row, x.unit == NumberUnit::kEpsilon), .seeds = {}, .points = {}};
-  std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
+  std::vector<DrawnValues> over, measured;
   for (const SeedResult& seed : row.seeds) {
+    const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
     curve.seeds.push_back(seed.seed());
-    for (const auto& [round, values] : values_of(seed, x, y)) {
-      rounds[round].first.push_back(values.first);
-      rounds[round].second.push_back(values.second);
-    }
+    over.push_back(axis_values(x, seed.summary.privacy, rounds));
+    measured.push_back(quantity_values(y, seed.summary.privacy, rounds));
   }
-  for (const auto& [round, values] : rounds) {
-    const auto& [over, value] = values;
-    if (over.size() < row.seeds.size()) continue;
-    std::optional<double> std = sample_standard_deviation(value);
+  const std::size_t rounds = std::ranges::min_element(over, {}, &DrawnValues::size)->size();
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const std::vector<double> places = of_round(over, i), values = of_round(measured, i);
+    if (places.empty() || values.empty()) continue;
+    std::optional<double> std = sample_standard_deviation(values);
     if (std) *std *= shown_scale(y);
-    curve.points.push_back(
-        {.round = round, .x = over_seeds(x, over), .y = shown_scale(y) * mean(value), .std = std});
+    curve.points.push_back({.round = static_cast<std::int64_t>(i) + 1,
+                            .x = over_seeds(x, places),
+                            .y = shown_scale(y) * mean(values),
+                            .std = std});
   }
   return curve;
 }
@@ -133,6 +121,15 @@ double shown_scale(const Quantity& quantity) { return is_share(quantity) ? 100 :
 DrawnValues quantity_values(const Quantity& quantity, const std::optional<PrivacyClaim>& claim,
                             std::span<const RoundRecord> rounds) {
   return drawable(values_of(quantity, claim, rounds));
+}
+
+std::vector<double> of_round(std::span<const DrawnValues> seeds, std::size_t position) {
+  std::vector<double> values;
+  for (const DrawnValues& seed : seeds) {
+    if (!seed[position]) return {};
+    values.push_back(*seed[position]);
+  }
+  return values;
 }
 
 double over_seeds(const CurveAxis& axis, std::span<const double> positions) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -71,6 +72,9 @@ double shown_scale(const Quantity& quantity);
 /// A quantity after the rounds.
 DrawnValues quantity_values(const Quantity& quantity, const std::optional<PrivacyClaim>& claim,
                             std::span<const RoundRecord> rounds);
+
+/// The values of all seeds in the round at this position; empty where one has none.
+std::vector<double> of_round(std::span<const DrawnValues> seeds, std::size_t position);
 
 /// The one position of a round of several seeds: the largest or the mean, as the axis says.
 double over_seeds(const CurveAxis& axis, std::span<const double> positions);

@@ -24,16 +24,6 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 using Series = std::vector<double>;
 
-// The values of all seeds in one round; empty where one has none.
-Series of_round(const std::vector<DrawnValues>& seeds, std::size_t position) {
-  Series values;
-  for (const DrawnValues& seed : seeds) {
-    if (!seed[position]) return {};
-    values.push_back(*seed[position]);
-  }
-  return values;
-}
-
 // Positions, evenly chosen where there are too many.
 std::vector<std::size_t> kept(std::vector<std::size_t> positions) {
   const std::size_t count = positions.size();
