@@ -20,8 +20,6 @@
 namespace fedarena::results {
 namespace {
 
-Report report_of(const std::filesystem::path& folder) { return make_report(find_runs(std::vector{folder})); }
-
 // Without the scripts and the licence, which are not ours: what a reader of the page sees.
 std::string body_of(const Report& report) {
   const std::size_t begin = report.html.find("<body>"), end = report.html.find("<script");
@@ -34,6 +32,13 @@ nlohmann::json data_of(const Report& report) {
   return nlohmann::json::parse(report.html.substr(begin, report.html.find("</script>", begin) - begin));
 }
 
+class ReportTest : public WithFolder {
+ protected:
+  // Of all runs in the folder.
+  Report made() const { return make_report(find_runs(std::vector{folder_.path()})); }
+  std::string page() const { return body_of(made()); }
+};
+
 // Images of two classes, and their labels.
 void write_images(const std::filesystem::path& run, std::int64_t round) {
   const std::vector<float> pixels(std::size_t{48}, 0.5F);
@@ -41,14 +46,13 @@ void write_images(const std::filesystem::path& run, std::int64_t round) {
       round, {.images = {{3, 1, 4, 4}, pixels}, .labels = {{3}, std::vector<std::int64_t>{0, 0, 7}}});
 }
 
-TEST(Report, HasASectionForEverything) {
-  const Scratch folder;
-  write_run(folder / "a", "fedavg", 1, 0.5);
-  write_run(folder / "b", "fedavg", 2, 0.6);
-  write_run(folder / "c", "scaffold", 1, 0.75);
-  const RecordedRun recorded(folder / "d", {});
-  write_images(folder / "c", 5);
-  const Report report = report_of(folder.path());
+TEST_F(ReportTest, HasASectionForEverything) {
+  write_run(folder_ / "a", "fedavg", 1, 0.5);
+  write_run(folder_ / "b", "fedavg", 2, 0.6);
+  write_run(folder_ / "c", "scaffold", 1, 0.75);
+  const RecordedRun recorded(folder_ / "d", {});
+  write_images(folder_ / "c", 5);
+  const Report report = made();
   EXPECT_THAT(report.problems, IsEmpty());
   EXPECT_EQ(report.runs, 4U);
   EXPECT_EQ(report.rows, 3U);
@@ -77,18 +81,16 @@ TEST(Report, HasASectionForEverything) {
   EXPECT_THAT(body, HasSubstr("Permission is hereby granted, free of charge"));
 }
 
-TEST(Report, KeepsTheTimesOfPrivateRunsSecret) {
-  const Scratch folder;
-  const RecordedRun recorded(folder / "d", {});
+TEST_F(ReportTest, KeepsTheTimesOfPrivateRunsSecret) {
+  const RecordedRun recorded(folder_ / "d", {});
   EXPECT_EQ(recorded.open().summary().seconds, 6.5);
-  EXPECT_THAT(body_of(report_of(folder.path())), Not(HasSubstr("6.50")));
+  EXPECT_THAT(page(), Not(HasSubstr("6.50")));
 }
 
-TEST(Report, MarksWhatTheEpsilonOfARunRestsOn) {
-  const Scratch folder;
-  const RecordedRun recorded(folder / "d", {});
+TEST_F(ReportTest, MarksWhatTheEpsilonOfARunRestsOn) {
+  const RecordedRun recorded(folder_ / "d", {});
   const auto runs = [&] {
-    const std::string body = body_of(report_of(folder.path()));
+    const std::string body = page();
     const std::string from = body.substr(body.find("<section id=\"runs\""));
     return from.substr(0, from.find("</section>"));
   };
@@ -100,31 +102,29 @@ TEST(Report, MarksWhatTheEpsilonOfARunRestsOn) {
   });
   EXPECT_THAT(runs(), HasSubstr("†"));
   EXPECT_THAT(runs(), HasSubstr("dp-fedavg (control)"));
-  EXPECT_THAT(body_of(report_of(folder.path())), ContainsRegex("epsilon [0-9.]+† by RDP, [0-9.]+† by PLD"));
-  EXPECT_EQ(data_of(report_of(folder.path()))["rows"][0]["name"], "dp-fedavg (control)†");
+  EXPECT_THAT(page(), ContainsRegex("epsilon [0-9.]+† by RDP, [0-9.]+† by PLD"));
+  EXPECT_EQ(data_of(made())["rows"][0]["name"], "dp-fedavg (control)†");
 }
 
-TEST(Report, TellsHowRunsWereTuned) {
-  const Scratch folder;
-  write_run(folder / "a", "fedavg", 1, 0.5);
-  EXPECT_THAT(report_of(folder.path()).html, Not(HasSubstr("tuned by")));
-  write_run(folder / "b", "scaffold", 1, 0.75,
+TEST_F(ReportTest, TellsHowRunsWereTuned) {
+  write_run(folder_ / "a", "fedavg", 1, 0.5);
+  EXPECT_THAT(made().html, Not(HasSubstr("tuned by")));
+  write_run(folder_ / "b", "scaffold", 1, 0.75,
             {.summary = [](Summary& summary) { summary.tuning = tuned_by(6); }});
-  const std::string body = body_of(report_of(folder.path()));
+  const std::string body = page();
   EXPECT_THAT(body, HasSubstr("tuned by"));
   EXPECT_THAT(body, HasSubstr("6 trials (grid, seed 0): training.rate=0.1</td>"));
   EXPECT_THAT(body, HasSubstr(">none</td>"));
 }
 
-TEST(Report, DrawsWhoTookWhichModelInOneRunOfEachRow) {
-  const Scratch folder;
+TEST_F(ReportTest, DrawsWhoTookWhichModelInOneRunOfEachRow) {
   const RunChanges choose{.round = [](RoundRecord& round) {
     round.choices = {{3, round.round % 2}, {8, 1}};
   }};
-  write_run(folder / "ifca-1", "ifca", 1, 0.5, choose);
-  write_run(folder / "ifca-2", "ifca", 2, 0.5, choose);
-  write_run(folder / "fedavg-1", "fedavg", 1, 0.5);
-  const std::string body = body_of(report_of(folder.path()));
+  write_run(folder_ / "ifca-1", "ifca", 1, 0.5, choose);
+  write_run(folder_ / "ifca-2", "ifca", 2, 0.5, choose);
+  write_run(folder_ / "fedavg-1", "fedavg", 1, 0.5);
+  const std::string body = page();
   EXPECT_THAT(
       body,
       HasSubstr("ifca, seed 1: rows are 2 clients, by the model taken most often; columns are 8 rounds. "
@@ -136,12 +136,11 @@ TEST(Report, DrawsWhoTookWhichModelInOneRunOfEachRow) {
   EXPECT_THAT(body, Not(HasSubstr("fedavg, seed 1: rows")));
 }
 
-TEST(Report, HoldsTheCurvesAsData) {
-  const Scratch folder;
-  write_run(folder / "a", "fedavg", 1, 0.5);
-  write_run(folder / "b", "scaffold", 1, 0.75);
-  write_run(folder / "c", "scaffold", 1, 0.7, {.summary = [](Summary& summary) { summary.model = "cnn"; }});
-  const nlohmann::json data = data_of(report_of(folder.path()));
+TEST_F(ReportTest, HoldsTheCurvesAsData) {
+  write_run(folder_ / "a", "fedavg", 1, 0.5);
+  write_run(folder_ / "b", "scaffold", 1, 0.75);
+  write_run(folder_ / "c", "scaffold", 1, 0.7, {.summary = [](Summary& summary) { summary.model = "cnn"; }});
+  const nlohmann::json data = data_of(made());
   EXPECT_EQ(data["axes"][2]["name"], "bytes");
   EXPECT_EQ(data["measures"][0]["heading"], "accuracy (%)");
   EXPECT_EQ(data["colours"], nlohmann::json(kCurveColours));
@@ -161,11 +160,10 @@ TEST(Report, HoldsTheCurvesAsData) {
             nlohmann::json({6.25, 12.5, 25, 31.25, 43.75, 50}));
 }
 
-TEST(Report, LoadsNothing) {
-  const Scratch folder;
-  write_run(folder / "a", "fedavg", 1, 0.5);
-  write_images(folder / "a", 1);
-  const std::string html = report_of(folder.path()).html;
+TEST_F(ReportTest, LoadsNothing) {
+  write_run(folder_ / "a", "fedavg", 1, 0.5);
+  write_images(folder_ / "a", 1);
+  const std::string html = made().html;
   EXPECT_THAT(html, HasSubstr("content=\"default-src 'none'; script-src 'sha256-"));
   EXPECT_THAT(html, Not(HasSubstr("unsafe")));
   const std::string body = body_of({.html = html});
@@ -190,7 +188,7 @@ TEST(Report, LoadsNothing) {
 }
 
 // The licence asks for its text to go with every copy.
-TEST(Report, HasTheScriptsByTheirHashes) {
+TEST_F(ReportTest, HasTheScriptsByTheirHashes) {
   for (const Asset& asset : {style_asset(), tables_asset(), curves_asset(), chart_asset()}) {
     EXPECT_THAT(std::string(asset.sha256), SizeIs(64));
     EXPECT_THAT(std::string(asset.text), Not(HasSubstr("</script")));
@@ -201,8 +199,7 @@ TEST(Report, HasTheScriptsByTheirHashes) {
 }
 
 // Whoever wrote a run directory does not write the page.
-TEST(Report, EscapesWhatRunDirectoriesHold) {
-  const Scratch folder;
+TEST_F(ReportTest, EscapesWhatRunDirectoriesHold) {
   const std::string evil =
       "</script></SCRIPT ></title></pre><!--<script><img src=x onerror=\"alert('1')\">&amp;\xC3";
   const auto spoil = [&](Summary& summary) {
@@ -213,15 +210,15 @@ TEST(Report, EscapesWhatRunDirectoriesHold) {
     summary.algorithm_parameters = {{evil, evil}};
   };
   for (const std::int64_t seed : {1, 2}) {
-    const auto path = write_run(folder / fmt::format("<b>{}", seed), "x", seed, 0.5, {.summary = spoil});
+    const auto path = write_run(folder_ / fmt::format("<b>{}", seed), "x", seed, 0.5, {.summary = spoil});
     put(path / kExperimentFile, evil);
     put(path / kEnvironmentFile,
         nlohmann::json({{"</td><img src=x>", "</td><img src=x>"}, {"plugins", {"<img src=x>"}}}).dump());
   }
-  write_run(folder / "<b>3", evil.substr(0, 30), 1, 0.25);
-  std::filesystem::create_directories(folder / "<b>4");
-  put(folder / "<b>4" / kSummaryFile, "{\"<img src=x>\": 1}");
-  const Report report = report_of(folder.path());
+  write_run(folder_ / "<b>3", evil.substr(0, 30), 1, 0.25);
+  std::filesystem::create_directories(folder_ / "<b>4");
+  put(folder_ / "<b>4" / kSummaryFile, "{\"<img src=x>\": 1}");
+  const Report report = made();
   const std::string body = body_of(report);
   for (const char* markup : {"<img", "<b>", "onerror=\"", "\xC3<", "alert('"})
     EXPECT_THAT(body, Not(HasSubstr(markup)));
@@ -235,35 +232,33 @@ TEST(Report, EscapesWhatRunDirectoriesHold) {
   EXPECT_THAT(html.substr(0, html.find("<body>")), Not(HasSubstr("<img")));
 }
 
-TEST(Report, IsTheSameToTheLastByte) {
-  const Scratch folder;
-  write_run(folder / "b", "fedavg", 2, 0.5);
-  write_run(folder / "a", "fedavg", 1, 0.6);
-  const RecordedRun recorded(folder / "d", {});
-  write_images(folder / "a", 1);
-  const std::string html = report_of(folder.path()).html;
-  EXPECT_EQ(report_of(folder.path()).html, html);
-  std::vector<FoundRun> backwards = find_runs(std::vector{folder / "d", folder / "b", folder / "a"});
+TEST_F(ReportTest, IsTheSameToTheLastByte) {
+  write_run(folder_ / "b", "fedavg", 2, 0.5);
+  write_run(folder_ / "a", "fedavg", 1, 0.6);
+  const RecordedRun recorded(folder_ / "d", {});
+  write_images(folder_ / "a", 1);
+  const std::string html = made().html;
+  EXPECT_EQ(made().html, html);
+  std::vector<FoundRun> backwards = find_runs(std::vector{folder_ / "d", folder_ / "b", folder_ / "a"});
   EXPECT_EQ(make_report(backwards).html, html);
 }
 
-TEST(Report, NamesBrokenRunsAndShowsTheOthers) {
-  const Scratch folder;
-  write_run(folder / "good", "fedavg", 1, 0.5);
-  write_run(folder / "old", "fedprox", 1, 0.5);
-  put(folder / "old" / kSummaryFile, "{\"schema\": 99}");
-  write_run(folder / "cut", "scaffold", 1, 0.5);
-  put(folder / "cut" / kRoundsFile, "{\"round\":1,");
-  write_run(folder / "odd", "fednova", 1, 0.5);
-  put(folder / "odd" / kEnvironmentFile, "[");
-  const RecordedRun edited(folder / "edited", {});
+TEST_F(ReportTest, NamesBrokenRunsAndShowsTheOthers) {
+  write_run(folder_ / "good", "fedavg", 1, 0.5);
+  write_run(folder_ / "old", "fedprox", 1, 0.5);
+  put(folder_ / "old" / kSummaryFile, "{\"schema\": 99}");
+  write_run(folder_ / "cut", "scaffold", 1, 0.5);
+  put(folder_ / "cut" / kRoundsFile, "{\"round\":1,");
+  write_run(folder_ / "odd", "fednova", 1, 0.5);
+  put(folder_ / "odd" / kEnvironmentFile, "[");
+  const RecordedRun edited(folder_ / "edited", {});
   edited.edit(kSummaryFile, "\"epsilon_rdp\": 1.", "\"epsilon_rdp\": 0.");
-  const RecordedRun lost(folder / "lost", {.label = "dp-fedprox"});
-  std::filesystem::remove(folder / "lost" / kLedgerFile);
-  const Report report = report_of(folder.path());
+  const RecordedRun lost(folder_ / "lost", {.label = "dp-fedprox"});
+  std::filesystem::remove(folder_ / "lost" / kLedgerFile);
+  const Report report = made();
   const std::string body = body_of(report);
   EXPECT_THAT(body, HasSubstr("<section id=\"problems\""));
-  const std::string place = (folder / "old").generic_string();
+  const std::string place = (folder_ / "old").generic_string();
   EXPECT_THAT(body, HasSubstr("<code>" + place + "</code>: summary.json: field &quot;schema&quot; is 99"));
   EXPECT_THAT(body, HasSubstr("rounds.jsonl: holds 0 rounds"));
   EXPECT_THAT(body, HasSubstr("environment.json: is not a JSON object"));
@@ -277,12 +272,11 @@ TEST(Report, NamesBrokenRunsAndShowsTheOthers) {
   EXPECT_THAT(data_of(report)["rows"], SizeIs(4));
 }
 
-TEST(Report, IsMadeOfUnfinishedAndBrokenRunsAlone) {
-  const Scratch folder;
-  const RecordedRun running(folder / "running", {.finished = false});
-  std::filesystem::create_directories(folder / "foreign");
-  put(folder / "foreign" / kSummaryFile, "no JSON");
-  const Report report = report_of(folder.path());
+TEST_F(ReportTest, IsMadeOfUnfinishedAndBrokenRunsAlone) {
+  const RecordedRun running(folder_ / "running", {.finished = false});
+  std::filesystem::create_directories(folder_ / "foreign");
+  put(folder_ / "foreign" / kSummaryFile, "no JSON");
+  const Report report = made();
   const std::string body = body_of(report);
   EXPECT_THAT(body, HasSubstr("<p>No finished run.</p>"));
   EXPECT_THAT(body, HasSubstr("2: 0 finished, 1 unfinished, 1 not readable"));
@@ -290,24 +284,22 @@ TEST(Report, IsMadeOfUnfinishedAndBrokenRunsAlone) {
   EXPECT_THAT(report.html, Not(HasSubstr("id=\"curve-data\"")));
 }
 
-TEST(Report, TellsSeedsThatShareAnExplanationOnce) {
-  const Scratch folder;
-  const RecordedRun first(folder / "a", {.seed = 1});
-  const RecordedRun second(folder / "b", {.seed = 2});
-  const RecordedRun third(folder / "c", {.seed = 3, .accesses = [](std::int64_t, std::int64_t client) {
-                                           return private_steps(client == 0 ? 5 : 10);
-                                         }});
-  const std::string body = body_of(report_of(folder.path()));
+TEST_F(ReportTest, TellsSeedsThatShareAnExplanationOnce) {
+  const RecordedRun first(folder_ / "a", {.seed = 1});
+  const RecordedRun second(folder_ / "b", {.seed = 2});
+  const RecordedRun third(folder_ / "c", {.seed = 3, .accesses = [](std::int64_t, std::int64_t client) {
+                                            return private_steps(client == 0 ? 5 : 10);
+                                          }});
+  const std::string body = page();
   EXPECT_THAT(body, HasSubstr("<h4>Seeds 1, 2</h4>"));
   EXPECT_THAT(body, HasSubstr("<h4>Seed 3</h4>"));
   EXPECT_THAT(body, HasSubstr("20 × Poisson-sampled Gaussian"));
 }
 
 // The epsilon of a group is that of `fedarena privacy`.
-TEST(Report, GivesEveryClientItsEpsilon) {
-  const Scratch folder;
-  const RecordedRun run(folder / "a", {});
-  const std::string body = body_of(report_of(folder.path()));
+TEST_F(ReportTest, GivesEveryClientItsEpsilon) {
+  const RecordedRun run(folder_ / "a", {});
+  const std::string body = page();
   for (const ClientGroup& group : privacy_report(run.open()).groups) {
     const std::string expected = fmt::format("<td class=\"number\">{}</td><td class=\"number\">{}</td>",
                                              group.rounds, epsilon_number(*group.rdp->epsilon));
@@ -315,11 +307,10 @@ TEST(Report, GivesEveryClientItsEpsilon) {
   }
 }
 
-TEST(Report, SaysWhereEnvironmentsDiffer) {
-  const Scratch folder;
-  for (const std::int64_t seed : {1, 2, 3}) write_run(folder / std::to_string(seed), "fedavg", seed, 0.5);
-  put(folder / "3" / kEnvironmentFile, R"({"cores": 64, "processor": "abacus"})");
-  const std::string body = body_of(report_of(folder.path()));
+TEST_F(ReportTest, SaysWhereEnvironmentsDiffer) {
+  for (const std::int64_t seed : {1, 2, 3}) write_run(folder_ / std::to_string(seed), "fedavg", seed, 0.5);
+  put(folder_ / "3" / kEnvironmentFile, R"({"cores": 64, "processor": "abacus"})");
+  const std::string body = page();
   EXPECT_THAT(body, HasSubstr("<td>2 (2 runs); 64 (1 run)</td>"));
   EXPECT_THAT(body, HasSubstr("<th scope=\"row\">processor</th><td>abacus</td>"));
 }
