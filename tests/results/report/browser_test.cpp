@@ -33,8 +33,8 @@ addEventListener('error', (event) => faults.push(event.message));
 addEventListener('securitypolicyviolation', (event) => faults.push(event.blockedURI + ' ' + event.violatedDirective));
 </script>)";
 
-// Inserted after everything else: uses the page as a reader does, and leaves what it sees in the root
-// element.
+// Inserted after everything else: uses the page as a reader does, and leaves what it sees in an element of
+// its own.
 constexpr const char* kReader = R"(<script>
 addEventListener('load', async () => {
   const seen = {};
@@ -107,22 +107,11 @@ addEventListener('load', async () => {
     faults.push(String(error.stack));
   }
   seen.faults = faults;
-  document.documentElement.dataset.seen = encodeURIComponent(JSON.stringify(seen));
+  const holder = Object.assign(document.createElement('script'), {type: 'application/json', id: 'seen'});
+  holder.textContent = JSON.stringify(seen).replaceAll('<', '\\u003c');
+  document.body.append(holder);
 });
 </script>)";
-
-std::string percent_decoded(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      result += text[i];
-      continue;
-    }
-    result += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
-    i += 2;
-  }
-  return result;
-}
 
 class Browser : public testing::Test {
  protected:
@@ -159,14 +148,14 @@ class Browser : public testing::Test {
     html.replace(begin, end - begin, "script-src 'unsafe-inline'");
     html.insert(html.find("<title>"), kListener);
     html.insert(html.rfind("</body>"), kReader);
-    const std::string dom = dom_of(html, options), mark = "data-seen=\"";
+    const std::string dom = dom_of(html, options), mark = "id=\"seen\">";
     const std::size_t at = dom.find(mark);
     if (at == std::string::npos) {
       ADD_FAILURE() << "the reader did not finish:\n" << dom.substr(0, 2000);
       return json::object();
     }
     const std::size_t from = at + mark.size();
-    return json::parse(percent_decoded(dom.substr(from, dom.find('"', from) - from)));
+    return json::parse(dom.substr(from, dom.find("</script>", from) - from));
   }
 
   const Scratch folder_;
