@@ -64,7 +64,7 @@ bool all_distinct(const std::vector<std::string>& texts) {
 }
 
 // For rows of one plain name: what stands in brackets behind it.
-std::vector<std::string> qualifiers(const std::vector<const RowRuns*>& rows) {
+std::vector<std::string> qualifiers(const std::vector<RowRuns*>& rows) {
   std::vector<std::string> texts(rows.size());
   std::vector<std::vector<std::string>> respects;
   for (const RowRuns* row : rows) respects.push_back(respects_of(*row));
@@ -122,25 +122,16 @@ std::vector<std::string> not_counted(const Rows& rows) {
   return notes;
 }
 
-std::vector<std::string> plain_names(std::span<const RowRuns> rows) {
-  std::vector<std::string> names;
-  for (const RowRuns& row : rows) names.push_back(one_line(row_name(row.key)));
-  return names;
-}
+std::string plain_name(const RowRuns& row) { return one_line(row_name(row.key)); }
 
-std::vector<std::string> distinct_names(std::span<const RowRuns> rows) {
-  std::vector<std::string> names = plain_names(rows);
-  std::map<std::string, std::vector<std::size_t>> namesakes;
-  for (std::size_t i = 0; i < names.size(); ++i) namesakes[names[i]].push_back(i);
-  for (const auto& [name, positions] : namesakes) {
-    std::vector<const RowRuns*> group;
-    for (const std::size_t position : positions) group.push_back(&rows[position]);
+void name_apart(std::span<RowRuns> rows) {
+  std::map<std::string, std::vector<RowRuns*>> namesakes;
+  for (RowRuns& row : rows) namesakes[plain_name(row)].push_back(&row);
+  for (const auto& [name, group] : namesakes) {
     const std::vector<std::string> texts = qualifiers(group);
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      if (!texts[i].empty()) names[positions[i]] += fmt::format(" ({})", one_line(texts[i]));
-    }
+    for (std::size_t i = 0; i < group.size(); ++i)
+      group[i]->name = texts[i].empty() ? name : fmt::format("{} ({})", name, one_line(texts[i]));
   }
-  return names;
 }
 
 }  // namespace fedarena::results

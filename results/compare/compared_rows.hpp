@@ -28,11 +28,12 @@ Rows gather_rows(std::span<const FolderRuns> folders);
 /// One line for each unfinished or broken run.
 std::vector<std::string> not_counted(const Rows& rows);
 
-/// Names that tell the rows apart: the plain name, and for those that share it the point of a grid, folder,
-/// experiment, data set, partition or model in which they differ, as far as needed: "fedavg (runs/slow)".
-std::vector<std::string> distinct_names(std::span<const RowRuns> rows);
+/// Gives rows names that tell them apart: the plain name, and for those that share it the point of a grid,
+/// folder, experiment, data set, partition or model in which they differ, as far as needed: "fedavg
+/// (runs/slow)".
+void name_apart(std::span<RowRuns> rows);
 
-/// The names of rows, each in one line: "fedprox, mu=0.1".
-std::vector<std::string> plain_names(std::span<const RowRuns> rows);
+/// The name of a row by itself, in one line: "fedprox, mu=0.1".
+std::string plain_name(const RowRuns& row);
 
 }  // namespace fedarena::results

@@ -93,14 +93,10 @@ bool got_worse(const FoundRun& run) {
 }
 
 std::vector<std::string> decline(std::span<const RowRuns> rows) {
-  const std::vector<std::string> names = distinct_names(rows);
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<std::int64_t> seeds;
-    for (const FoundRun* run : rows[i].runs) {
-      if (got_worse(*run)) seeds.push_back(run->summary->seed);
-    }
-    if (!seeds.empty()) texts.push_back(fmt::format("{}, {}", names[i], seeds_text(seeds)));
+  for (const RowRuns& row : rows) {
+    const auto seeds = row.seeds_where(got_worse);
+    if (!seeds.empty()) texts.push_back(fmt::format("{}, {}", row.name, seeds_text(seeds)));
   }
   if (texts.empty()) return {};
   return {
@@ -141,8 +137,8 @@ std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns>
   append_notes(notes, few_seeds(pairs));
   append_notes(notes, decline(rows));
   if (pairs.metric.is_of_attacks()) append_notes(notes, attack_notes(rows));
-  append_notes(notes, row_notes(rows, distinct_names(rows)));
-  append_notes(notes, privacy_notes(rows, distinct_names(rows)));
+  append_notes(notes, row_notes(rows));
+  append_notes(notes, privacy_notes(rows));
   return notes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -29,7 +30,7 @@ std::vector<RowRuns> chosen(std::vector<RowRuns> rows, const Labels& labels) {
   return rows;
 }
 
-// Rows that are compared with each other.
+// Rows that are compared with each other, by names that tell those apart.
 std::vector<Family> families(const std::vector<RowRuns>& rows, bool across_grid) {
   std::vector<Family> found;
   for (const RowRuns& row : rows) {
@@ -39,6 +40,7 @@ std::vector<Family> families(const std::vector<RowRuns>& rows, bool across_grid)
     if (family == found.end()) family = found.emplace(family);
     family->push_back(row);
   }
+  for (Family& family : found) name_apart(family);
   return found;
 }
 
@@ -54,16 +56,15 @@ void check_number_of_pairs(const std::vector<Family>& families) {
                 .remedy = "choose rows with --labels, compare fewer folders, or leave out --across grid"});
 }
 
-// Two rows of a family, and their names in it.
+// Two rows of a family.
 struct Match {
   const RowRuns* left = nullptr;
   const RowRuns* right = nullptr;
-  std::string first, second;
   Sweep point = {};  // of a grid, which both stand at; empty where its points are compared with each other
 
   // "fedavg and scaffold (training.rate=0.1)"
   std::string both() const {
-    return fmt::format("{} and {}{}", first, second,
+    return fmt::format("{} and {}{}", left->name, right->name,
                        point.empty() ? "" : fmt::format(" ({})", sweep_text(point)));
   }
 };
@@ -71,11 +72,9 @@ struct Match {
 std::vector<Match> matches_of(const std::vector<Family>& families, bool across_grid) {
   std::vector<Match> matches;
   for (const Family& family : families) {
-    const std::vector<std::string> names = distinct_names(family);
     const Sweep point = across_grid ? Sweep{} : family.front().key.setting.sweep;
     for (std::size_t i = 0; i < family.size(); ++i) {
-      for (std::size_t j = i + 1; j < family.size(); ++j)
-        matches.push_back({&family[i], &family[j], names[i], names[j], point});
+      for (std::size_t j = i + 1; j < family.size(); ++j) matches.push_back({&family[i], &family[j], point});
     }
   }
   return matches;
@@ -120,36 +119,24 @@ std::string too_few(std::size_t seeds) {
 // The first run that came to no finite loss or result: a model that answers nothing still has an accuracy,
 // and clients' own models may be lost where the server's is not.
 std::string divergence(const Match& match, const Pair& pair, const PairMetric& metric) {
-  const auto lost = [&](const RowRuns& row, const std::string& name, std::int64_t seed, double result) {
-    if (diverged(*row.of_seed(seed)->summary)) return fmt::format("{} diverged (seed {})", name, seed);
+  const auto lost = [&](const RowRuns& row, std::int64_t seed, double result) {
+    if (diverged(*row.of_seed(seed)->summary)) return fmt::format("{} diverged (seed {})", row.name, seed);
     if (std::isfinite(result)) return std::string();
-    return fmt::format("{} of {} is {} (seed {})", metric.name(), name,
+    return fmt::format("{} of {} is {} (seed {})", metric.name(), row.name,
                        std::isnan(result) ? "not a number" : "infinite", seed);
   };
   for (const SeedPair& seed : pair.seeds) {
-    std::string reason = lost(*match.left, pair.first, seed.seed, seed.first);
-    if (reason.empty()) reason = lost(*match.right, pair.second, seed.seed, seed.second);
+    std::string reason = lost(*match.left, seed.seed, seed.first);
+    if (reason.empty()) reason = lost(*match.right, seed.seed, seed.second);
     if (!reason.empty()) return reason;
   }
   return {};
 }
 
-// The number of each run, read once however many pairs the run is in.
-class Numbers {
- public:
-  explicit Numbers(const PairMetric& metric) : metric_(metric) {}
-  double of(const FoundRun* run) {
-    const auto known = numbers_.find(run);
-    return known != numbers_.end() ? known->second : numbers_[run] = metric_.of(*run);
-  }
-
- private:
-  const PairMetric& metric_;
-  std::map<const FoundRun*, double> numbers_;
-};
-
-Pair make_pair(const Match& match, const PairMetric& metric, Numbers& numbers) {
-  Pair pair{.point = match.point, .first = match.first, .second = match.second};
+// `number_of`: what each run is compared by.
+Pair make_pair(const Match& match, const PairMetric& metric,
+               const std::function<double(const FoundRun*)>& number_of) {
+  Pair pair{.point = match.point, .first = match.left->name, .second = match.right->name};
   std::vector<double> left, right;
   for (const FoundRun* run : match.left->runs) {
     const std::int64_t seed = run->summary->seed;
@@ -158,8 +145,8 @@ Pair make_pair(const Match& match, const PairMetric& metric, Numbers& numbers) {
       pair.unpaired.push_back(seed);
       continue;
     }
-    left.push_back(numbers.of(run));
-    right.push_back(numbers.of(other));
+    left.push_back(number_of(run));
+    right.push_back(number_of(other));
     pair.seeds.push_back({seed, left.back(), right.back()});
   }
   for (const FoundRun* run : match.right->runs) {
@@ -188,21 +175,26 @@ void judge(std::vector<Pair>& pairs) {
 
 Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options) {
   const Rows gathered = gather_rows(folders);
-  const std::vector<RowRuns> rows = chosen(gathered.rows, options.labels);
+  std::vector<RowRuns> rows = chosen(gathered.rows, options.labels);
+  name_apart(rows);
   const bool across_grid = options.across.contains(kAcrossGrid);
   const std::vector<Family> all = families(rows, across_grid);
   check_number_of_pairs(all);
   const std::vector<Match> matches = matches_of(all, across_grid);
   if (matches.empty()) {
     refuse(rows.empty() ? "there is nothing to compare: no run is finished"
-                        : fmt::format("there is nothing to compare \"{}\" with", plain_names(rows).front()),
+                        : fmt::format("there is nothing to compare \"{}\" with", plain_name(rows.front())),
            all.size() > 1 ? "--across grid compares the points of a grid with each other"
                           : "name folders with finished runs of two algorithms, or of two settings");
   }
   Pairs table{.metric = PairMetric(options.metric, rows)};
   table.notes = check_differences(matches, options.across);
-  Numbers numbers(table.metric);
-  for (const Match& match : matches) table.pairs.push_back(make_pair(match, table.metric, numbers));
+  std::map<const FoundRun*, double> numbers;  // read once, however many pairs a run is in
+  const auto number_of = [&](const FoundRun* run) {
+    const auto known = numbers.find(run);
+    return known != numbers.end() ? known->second : numbers[run] = table.metric.of(*run);
+  };
+  for (const Match& match : matches) table.pairs.push_back(make_pair(match, table.metric, number_of));
   judge(table.pairs);
   table.caption = pairs_caption(rows);
   for (std::string& note : pair_notes(table, rows)) table.notes.push_back(std::move(note));
@@ -210,7 +202,7 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
     if (family.size() > 1) continue;
     const std::string point = sweep_text(family.front().key.setting.sweep);
     table.notes.push_back(fmt::format("{} is compared with nothing, because it stands alone {}",
-                                      plain_names(family).front(),
+                                      plain_name(family.front()),
                                       point.empty() ? "outside any grid" : "at " + point));
   }
   for (std::string& note : not_counted(gathered)) table.notes.push_back(std::move(note));

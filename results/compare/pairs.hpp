@@ -68,8 +68,8 @@ std::vector<std::string> pair_keys(const Pairs& pairs);
 /// do.
 std::string pairs_caption(std::span<const RowRuns> rows);
 
-/// What a reader must know besides the pairs: about the data and its partition, about privacy, which seeds
-/// were not paired, and what so few seeds cannot show.
+/// What a reader must know besides the pairs, by the names of the rows: about the data and its partition,
+/// about privacy, which seeds were not paired, and what so few seeds cannot show.
 std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns> rows);
 
 }  // namespace fedarena::results

@@ -19,14 +19,11 @@ namespace {
 
 using Names = std::set<std::string, NaturalOrder>;
 
-std::vector<std::string> divergence_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> divergence_notes(std::span<const RowRuns> rows) {
   std::map<std::string, std::string, NaturalOrder> found;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<std::int64_t> seeds;
-    for (const FoundRun* run : rows[i].runs) {
-      if (diverged(*run->summary)) seeds.push_back(run->summary->seed);
-    }
-    if (!seeds.empty()) found.emplace(names[i], fmt::format("{}, {}", names[i], seeds_text(seeds)));
+  for (const RowRuns& row : rows) {
+    const auto seeds = row.seeds_where([](const FoundRun& run) { return diverged(*run.summary); });
+    if (!seeds.empty()) found.emplace(row.name, fmt::format("{}, {}", row.name, seeds_text(seeds)));
   }
   if (found.empty()) return {};
   std::vector<std::string> texts;
@@ -62,13 +59,13 @@ std::vector<std::string> dataset_notes(std::span<const RowRuns> rows) {
   return lines;
 }
 
-// Data sets whose examples were not the same for all rows. `names` are those of the rows.
-std::vector<std::string> data_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+// Data sets whose examples were not the same for all rows.
+std::vector<std::string> data_notes(std::span<const RowRuns> rows) {
   std::map<std::string, std::map<std::string, Names>> datasets;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const FoundRun* run : rows[i].runs) {
+  for (const RowRuns& row : rows) {
+    for (const FoundRun* run : row.runs) {
       const Summary& summary = *run->summary;
-      if (!summary.data_hash.empty()) datasets[summary.dataset][summary.data_hash].insert(names[i]);
+      if (!summary.data_hash.empty()) datasets[summary.dataset][summary.data_hash].insert(row.name);
     }
   }
   std::vector<std::string> notes;
@@ -108,12 +105,11 @@ std::string held_out_note(const Summary& summary) {
 }
 
 // Each text that `text_of` has for some run, and the rows of those runs.
-std::vector<std::string> alike_notes(std::span<const RowRuns> rows, std::span<const std::string> names,
-                                     std::string (*text_of)(const Summary&)) {
+std::vector<std::string> alike_notes(std::span<const RowRuns> rows, std::string (*text_of)(const Summary&)) {
   std::map<std::string, Names, NaturalOrder> found;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const FoundRun* run : rows[i].runs) {
-      if (const std::string text = text_of(*run->summary); !text.empty()) found[text].insert(names[i]);
+  for (const RowRuns& row : rows) {
+    for (const FoundRun* run : row.runs) {
+      if (const std::string text = text_of(*run->summary); !text.empty()) found[text].insert(row.name);
     }
   }
   std::vector<std::string> notes;
@@ -123,13 +119,13 @@ std::vector<std::string> alike_notes(std::span<const RowRuns> rows, std::span<co
 }
 
 // Of the runs that tested clients, those that tested them with models of their own.
-std::vector<std::string> personal_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> personal_notes(std::span<const RowRuns> rows) {
   Names personal;
   bool is_private = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const FoundRun* run : rows[i].runs) {
+  for (const RowRuns& row : rows) {
+    for (const FoundRun* run : row.runs) {
       if (!run->summary->personal) continue;
-      personal.insert(names[i]);
+      personal.insert(row.name);
       is_private = is_private || run->summary->privacy.has_value();
     }
   }
@@ -181,25 +177,25 @@ void add_machine(const FoundRun& run, RowMachines& machines) {
 
 // Rows that take means over seeds that different builds of fedarena, or of the algorithm's plugin, ran, or
 // that were trained on different devices. Runs that do not say are left out.
-std::vector<std::string> machine_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> machine_notes(std::span<const RowRuns> rows) {
   std::vector<std::string> notes;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    RowMachines row;
-    for (const FoundRun* run : rows[i].runs) add_machine(*run, row);
-    for (const auto& [what, builds] : row.builds) {
+  for (const RowRuns& row : rows) {
+    RowMachines machines;
+    for (const FoundRun* run : row.runs) add_machine(*run, machines);
+    for (const auto& [what, builds] : machines.builds) {
       if (builds.size() < 2) continue;
       std::vector<std::string> texts;
       for (const auto& [hash, seeds] : builds)
         texts.push_back(fmt::format("{} (SHA-256 {})", seeds_text(seeds), short_hash(hash)));
-      notes.push_back(fmt::format("{}: its seeds were run by different builds of {}: {}", names[i], what,
+      notes.push_back(fmt::format("{}: its seeds were run by different builds of {}: {}", row.name, what,
                                   fmt::join(texts, "; ")));
     }
-    if (row.devices.size() < 2) continue;
+    if (machines.devices.size() < 2) continue;
     std::vector<std::string> texts;
-    for (const auto& [device, seeds] : row.devices)
+    for (const auto& [device, seeds] : machines.devices)
       texts.push_back(fmt::format("{} ({})", seeds_text(seeds), device));
     notes.push_back(
-        fmt::format("{}: its seeds were trained on different devices: {}", names[i], fmt::join(texts, "; ")));
+        fmt::format("{}: its seeds were trained on different devices: {}", row.name, fmt::join(texts, "; ")));
   }
   return notes;
 }
@@ -223,17 +219,17 @@ std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
   return notes;
 }
 
-std::vector<std::string> stopping_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> stopping_notes(std::span<const RowRuns> rows) {
   std::vector<std::string> notes;
   for (const auto& [rule, text] :
        {std::pair(kStoppedByTarget, "stopped at the target of validation accuracy"),
         std::pair(kStoppedByPatience, "stopped without a better validation score")}) {
     std::vector<std::string> stopped;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (const FoundRun* run : rows[i].runs) {
+    for (const RowRuns& row : rows) {
+      for (const FoundRun* run : row.runs) {
         const Summary& summary = *run->summary;
         if (summary.stopped != rule) continue;
-        stopped.push_back(fmt::format("{}, seed {} (round {} of {})", names[i], summary.seed,
+        stopped.push_back(fmt::format("{}, seed {} (round {} of {})", row.name, summary.seed,
                                       summary.rounds_done, summary.rounds));
       }
     }
@@ -245,21 +241,20 @@ std::vector<std::string> stopping_notes(std::span<const RowRuns> rows, std::span
 
 }  // namespace
 
-std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> row_notes(std::span<const RowRuns> rows) {
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
-       {divergence_notes(rows, names), alike_notes(rows, names, untested_note), personal_notes(rows, names),
-        alike_notes(rows, names, held_out_note), dataset_notes(rows), data_notes(rows, names),
-        machine_notes(rows, names), partition_notes(rows), stopping_notes(rows, names),
-        tuning_notes(rows, names)})
+       {divergence_notes(rows), alike_notes(rows, untested_note), personal_notes(rows),
+        alike_notes(rows, held_out_note), dataset_notes(rows), data_notes(rows), machine_notes(rows),
+        partition_notes(rows), stopping_notes(rows), tuning_notes(rows)})
     append_notes(notes, some);
   return notes;
 }
 
-std::vector<std::string> interval_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> interval_notes(std::span<const RowRuns> rows) {
   std::vector<std::string> single;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].runs.size() == 1) single.push_back(names[i]);
+  for (const RowRuns& row : rows) {
+    if (row.runs.size() == 1) single.push_back(row.name);
   }
   if (single.empty()) return {};
   if (single.size() == rows.size()) return {"one seed has no interval: every row shows its value alone"};

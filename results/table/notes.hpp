@@ -14,16 +14,16 @@
 
 namespace fedarena::results {
 
-/// What a reader of rows must know about their runs and data besides privacy, one line each; `names` are
-/// those of the rows. Which runs diverged; which could not test all of their clients; what is special about a
+/// What a reader of rows must know about their runs and data besides privacy, one line each, by the names of
+/// the rows. Which runs diverged; which could not test all of their clients; what is special about a
 /// data set, and where rows had other examples of it; which rows different builds ran; which partitions the
 /// runs rest on, with the index hash of every seed, and where runs of one seed disagree; which rules ended
 /// runs early; and how settings were chosen, at what cost, who had more trials than others, and that epsilon
 /// does not cover them.
-std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+std::vector<std::string> row_notes(std::span<const RowRuns> rows);
 
 /// The part of these about tuning.
-std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+std::vector<std::string> tuning_notes(std::span<const RowRuns> rows);
 
 /// Marks an epsilon of the population that a run stands for; explained by a note.
 inline constexpr const char* kAsIfMark = "*";
@@ -33,11 +33,10 @@ inline constexpr const char* kStoppedMark = "‡";
 
 /// What a reader must know about the epsilons of rows: why one is infinite or unproven, what it assumes or
 /// stands for, what stopped a run, which audits contradict it, and which epsilons must not be compared.
-/// `names` are those of the rows.
-std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+std::vector<std::string> privacy_notes(std::span<const RowRuns> rows);
 
 /// A line that names the rows of one seed, which have no interval.
-std::vector<std::string> interval_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+std::vector<std::string> interval_notes(std::span<const RowRuns> rows);
 
 /// Where attacks were on other examples in some runs than in others; `runs`: by which examples they were on.
 std::vector<std::string> unlike_attacks_notes(const std::map<std::string, std::vector<std::string>>& runs);

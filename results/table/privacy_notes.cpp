@@ -79,14 +79,14 @@ void note_varied(const std::string& row, const PrivacyClaim& claim, std::vector<
 }
 
 // Rows of which the same is to be said are told together; `text_of` is empty where nothing is.
-void note_alike(const Claims& claims, std::span<const std::string> names,
+void note_alike(std::span<const RowRuns> rows, const Claims& claims,
                 std::string (*text_of)(const PrivacyClaim&), std::vector<std::string>& notes) {
-  std::map<std::string, std::vector<std::string>> rows;
+  std::map<std::string, std::vector<std::string>> names;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (!claims[i]) continue;
-    if (const std::string text = text_of(*claims[i]); !text.empty()) rows[text].push_back(names[i]);
+    if (const std::string text = text_of(*claims[i]); !text.empty()) names[text].push_back(rows[i].name);
   }
-  for (const auto& [text, named] : rows) {
+  for (const auto& [text, named] : names) {
     notes.push_back(fmt::format("{}: {}", fmt::join(named, "; "), text));
   }
 }
@@ -96,13 +96,12 @@ std::string public_note(const PrivacyClaim& claim) {
 }
 
 // Of a run with that claim; its runs did so many rounds.
-void note_budget(const std::string& name, const RowRuns& row, const PrivacyClaim& claim,
-                 std::vector<std::string>& notes) {
+void note_budget(const RowRuns& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
   if (claim.stopped.empty()) return;
   const auto [least, most] =
       std::ranges::minmax(row.runs, {}, [](const FoundRun* run) { return run->summary->rounds_done; });
   notes.push_back(fmt::format(
-      "{} {}: stopped after {} of {} rounds, because {}", kStoppedMark, name,
+      "{} {}: stopped after {} of {} rounds, because {}", kStoppedMark, row.name,
       range_text(least->summary->rounds_done, most->summary->rounds_done), row.summary().rounds,
       claim.budget.is_list()
           ? "no client's budget pays for another one"
@@ -169,23 +168,20 @@ void note_accountants(const Claims& claims, std::vector<std::string>& notes) {
 }
 
 // A control is not a result, and canaries are part of the data.
-void note_audits(std::span<const RowRuns> rows, std::span<const std::string> names,
-                 std::vector<std::string>& notes) {
+void note_audits(std::span<const RowRuns> rows, std::vector<std::string>& notes) {
   bool any = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::optional<CanaryAudit>& audit = rows[i].summary().audit;
+  for (const RowRuns& row : rows) {
+    const std::optional<CanaryAudit>& audit = row.summary().audit;
     any = any || audit;
     if (audit && audit->control)
-      notes.push_back(fmt::format("{}: the control of an audit, which ran without noise", names[i]));
-    std::vector<std::int64_t> contradicting;
-    for (const FoundRun* run : rows[i].runs) {
-      if (audit_contradicts(*run->summary)) contradicting.push_back(run->summary->seed);
-    }
+      notes.push_back(fmt::format("{}: the control of an audit, which ran without noise", row.name));
+    const auto contradicting =
+        row.seeds_where([](const FoundRun& run) { return audit_contradicts(*run.summary); });
     if (contradicting.empty()) continue;
     notes.push_back(fmt::format(
         "{}: the audits of {} of {} contradict the claim, each with a lower bound above its run's epsilon, "
         "as that of one honest run in twenty at most does: {}",
-        names[i], contradicting.size(), counted(rows[i].runs.size(), "seed"), seeds_text(contradicting)));
+        row.name, contradicting.size(), counted(row.runs.size(), "seed"), seeds_text(contradicting)));
   }
   if (!any) return;
   notes.push_back(fmt::format(
@@ -196,19 +192,19 @@ void note_audits(std::span<const RowRuns> rows, std::span<const std::string> nam
 
 }  // namespace
 
-std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> privacy_notes(std::span<const RowRuns> rows) {
   std::vector<std::string> notes;
   Claims claims;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::optional<PrivacyClaim>& claim = claims.emplace_back(rows[i].privacy());
+  for (const RowRuns& row : rows) {
+    const std::optional<PrivacyClaim>& claim = claims.emplace_back(row.privacy());
     if (!claim) continue;
-    note_infinity(names[i], *claim, notes);
-    note_unproven(names[i], claim->rdp, claim->pld, "", notes);
-    note_unproven(names[i], claim->as_if_rdp, claim->as_if_pld, fmt::format("as if{}, ", kAsIfMark), notes);
-    note_made(names[i], *claim, notes);
-    note_varied(names[i], *claim, notes);
-    note_budget(names[i], rows[i], *claim, notes);
-    note_clients(names[i], *claim, notes);
+    note_infinity(row.name, *claim, notes);
+    note_unproven(row.name, claim->rdp, claim->pld, "", notes);
+    note_unproven(row.name, claim->as_if_rdp, claim->as_if_pld, fmt::format("as if{}, ", kAsIfMark), notes);
+    note_made(row.name, *claim, notes);
+    note_varied(row.name, *claim, notes);
+    note_budget(row, *claim, notes);
+    note_clients(row.name, *claim, notes);
   }
   const auto any = [&](const auto& property) {
     return std::ranges::any_of(claims, [&](const auto& claim) { return claim && property(*claim); });
@@ -230,12 +226,12 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
     notes.push_back(fmt::format("nominal: {}", kNominalNote));
   if (any(has_synthetic_labels))
     notes.push_back(fmt::format("{}: {}", kSyntheticLabels, kSyntheticLabelsNote));
-  note_audits(rows, names, notes);
+  note_audits(rows, notes);
   note_neighbours(claims, notes);
   if (any([](const PrivacyClaim& claim) { return claim.unit == "label"; }))
     notes.push_back(fmt::format("unit label: neighbours are {}", kLabelNeighbours));
-  note_alike(claims, names, public_note, notes);
-  note_alike(claims, names, delta_warning, notes);
+  note_alike(rows, claims, public_note, notes);
+  note_alike(rows, claims, delta_warning, notes);
   note_comparison(claims, notes);
   note_accountants(claims, notes);
   return notes;

@@ -106,11 +106,11 @@ std::string compare(std::span<Row> rows, const std::string& where) {
 }  // namespace
 
 std::vector<std::string> read_metric(const RoundMetric& metric, std::vector<Row>& rows,
-                                     std::span<const std::string> names) {
+                                     const SettingNames& names) {
   std::vector<std::string> notes;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const auto& [reason, seeds] : read_row(metric, rows[i])) {
-      notes.push_back(fmt::format("{}: {} has no value, because {} {} {}", names[i], metric.text,
+  for (Row& row : rows) {
+    for (const auto& [reason, seeds] : read_row(metric, row)) {
+      notes.push_back(fmt::format("{}: {} has no value, because {} {} {}", names.of(row), metric.text,
                                   seeds_text(seeds), seeds.size() == 1 ? "has" : "have", reason));
     }
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -9,10 +8,10 @@
 namespace fedarena::results {
 
 /// Reads the metric from the rounds of every run in place of each row's result, and returns notes that say
-/// which runs have no such number, and why: their rows then have no result. `names` are those of the rows.
-/// Throws Error for rounds that cannot be read.
+/// which runs have no such number, and why: their rows then have no result. Throws Error for rounds that
+/// cannot be read.
 std::vector<std::string> read_metric(const RoundMetric& metric, std::vector<Row>& rows,
-                                     std::span<const std::string> names);
+                                     const SettingNames& names);
 
 /// Marks the best rows of each setting, those that print the same result all of them, and returns notes that
 /// say where rows cannot be compared. Rows of one setting come one after the other.

@@ -1,7 +1,6 @@
 #include "results/table/rows.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -31,43 +30,35 @@ int compare_sweeps(const Sweep& left, const Sweep& right) {
 
 // What the runs of a row must share, as text, so that a mean is never taken over different things.
 std::vector<std::pair<std::string, std::string>> identity(const Summary& summary) {
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {"algorithm", summary.algorithm},
-      {"rounds", std::to_string(summary.rounds)},
-      {"clients", std::to_string(summary.clients)},
-      {"parameters", std::to_string(summary.parameters)},
-      {"final_test_accuracy", summary.final_test_accuracy ? "a number" : "null"},
-      {"policy", summary.policy},
-      {"dataset_note", summary.dataset_note},
-  };
   const PrivacyClaim claim = summary.privacy.value_or(PrivacyClaim{});
-  facts.emplace_back("adjacency", claim.adjacency);
-  facts.emplace_back("delta", exact_number(claim.settings.delta));
-  facts.emplace_back("orders", claim.settings.orders);
-  facts.emplace_back("conversion", claim.settings.conversion);
-  facts.emplace_back("assume", claim.settings.assume);
-  facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
-  facts.emplace_back("budget", to_text(Value(claim.budget)));
-  facts.emplace_back("tuning", search_text(summary.tuning));
   const CanaryAudit audit = summary.audit.value_or(CanaryAudit{});
-  facts.emplace_back("audit", audit.control ? audit.kind + ", without noise" : audit.kind);
-  facts.emplace_back("canaries", std::to_string(audit.canaries));
-  facts.emplace_back("guesses", std::to_string(audit.guesses));
-  return facts;
+  return {{"algorithm", summary.algorithm},
+          {"rounds", std::to_string(summary.rounds)},
+          {"clients", std::to_string(summary.clients)},
+          {"parameters", std::to_string(summary.parameters)},
+          {"final_test_accuracy", summary.final_test_accuracy ? "a number" : "null"},
+          {"policy", summary.policy},
+          {"dataset_note", summary.dataset_note},
+          {"adjacency", claim.adjacency},
+          {"delta", exact_number(claim.settings.delta)},
+          {"orders", claim.settings.orders},
+          {"conversion", claim.settings.conversion},
+          {"assume", claim.settings.assume},
+          {"as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null"},
+          {"budget", to_text(Value(claim.budget))},
+          {"tuning", search_text(summary.tuning)},
+          {"audit", audit.control ? audit.kind + ", without noise" : audit.kind},
+          {"canaries", std::to_string(audit.canaries)},
+          {"guesses", std::to_string(audit.guesses)}};
 }
 
-// The parameters of both runs' algorithms by name; a run of another version may lack some.
-std::map<std::string, std::array<std::string, 2>> parameters_of_both(const Summary& first,
-                                                                     const Summary& second) {
-  std::map<std::string, std::array<std::string, 2>> both;
-  const auto fill = [&](const Summary& summary, std::size_t side) {
-    for (const auto& [name, value] : summary.algorithm_parameters) {
-      both.try_emplace(name, std::array<std::string, 2>{"nothing", "nothing"}).first->second.at(side) = value;
-    }
-  };
-  fill(first, 0);
-  fill(second, 1);
-  return both;
+// The parameters of the run's algorithm by name, and "nothing" for those that only the other one has: a run
+// of another version may lack some.
+std::map<std::string, std::string> parameters_beside(const Summary& summary, const Summary& other) {
+  std::map<std::string, std::string> parameters(summary.algorithm_parameters.begin(),
+                                                summary.algorithm_parameters.end());
+  for (const auto& [name, value] : other.algorithm_parameters) parameters.try_emplace(name, "nothing");
+  return parameters;
 }
 
 [[noreturn]] void reject_pair(const FoundRun& first, const FoundRun& second, const std::string& what) {
@@ -102,8 +93,9 @@ void check_pair(const FoundRun& first, const FoundRun& second) {
   const auto left = identity(*first.summary);
   const auto right = identity(*second.summary);
   for (std::size_t i = 0; i < left.size(); ++i) check(left[i].first, left[i].second, right[i].second);
-  for (const auto& [name, values] : parameters_of_both(*first.summary, *second.summary))
-    check(name, values[0], values[1]);
+  for (const auto& [key, one, other] : differing(parameters_beside(*first.summary, *second.summary),
+                                                 parameters_beside(*second.summary, *first.summary)))
+    check(key, one, other);
   for (const auto& [key, one, other] : differing(row_conditions(first.path), row_conditions(second.path)))
     check(key, one, other);
   if (first.summary->seed == second.summary->seed) {
@@ -222,6 +214,14 @@ const FoundRun* RowRuns::of_seed(std::int64_t seed) const {
   const auto found =
       std::ranges::find_if(runs, [&](const FoundRun* run) { return run->summary->seed == seed; });
   return found == runs.end() ? nullptr : *found;
+}
+
+std::vector<std::int64_t> RowRuns::seeds_where(const std::function<bool(const FoundRun&)>& is) const {
+  std::vector<std::int64_t> seeds;
+  for (const FoundRun* run : runs) {
+    if (is(*run)) seeds.push_back(run->summary->seed);
+  }
+  return seeds;
 }
 
 std::optional<PrivacyClaim> RowRuns::privacy() const {

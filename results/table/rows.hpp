@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -77,12 +78,15 @@ bool part_varies(std::span<const Setting> settings, const SettingPart& part);
 struct RowRuns {
   RowKey key;
   std::vector<const FoundRun*> runs = {};  ///< at least one, by seed
+  std::string name = {};                   ///< what notes call it beside the other rows
   std::string folder = {};  ///< where they are compared: the named one that the first run came from
 
   /// The summary of the first seed, for what all seeds share.
   const Summary& summary() const { return *runs.front()->summary; }
   /// None where the row lacks that seed.
   const FoundRun* of_seed(std::int64_t seed) const;
+  /// The seeds of the runs of which that is true, ascending.
+  std::vector<std::int64_t> seeds_where(const std::function<bool(const FoundRun&)>& is) const;
   /// The worst claim of the seeds; none under the policy "none". For a row that `check_row` accepts.
   std::optional<PrivacyClaim> privacy() const;
 };

@@ -145,21 +145,20 @@ std::vector<Setting> settings_in(const Table& table) {
 
 Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric,
                  PlusMinus plus_minus) {
-  const Rows gathered = gather_rows(runs);
+  Rows gathered = gather_rows(runs);
   const SettingNames namer(gathered);
   Table table;
   table.metric = metric;
   table.plus_minus = plus_minus;
-  std::vector<std::string> names;
-  for (const RowRuns& row : gathered.rows) {
+  for (RowRuns& row : gathered.rows) {
     table.rows.push_back(make_row(row));
-    names.push_back(namer.of(row.key));
+    row.name = namer.of(row.key);
   }
-  append_notes(table.notes, row_notes(gathered.rows, names));
-  append_notes(table.notes, privacy_notes(gathered.rows, names));
+  append_notes(table.notes, row_notes(gathered.rows));
+  append_notes(table.notes, privacy_notes(gathered.rows));
   append_notes(table.notes, attack_notes(table));
-  if (metric) append_notes(table.notes, read_metric(*metric, table.rows, names));
-  if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(gathered.rows, names));
+  if (metric) append_notes(table.notes, read_metric(*metric, table.rows, namer));
+  if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(gathered.rows));
   append_notes(table.notes, mark_best(table.rows, namer));
   append_notes(table.notes, not_counted(gathered, namer));
   return table;

@@ -39,18 +39,18 @@ std::string unequal(const ByTrials& by_trials) {
 }  // namespace
 
 // Rows are told once, however many seeds they have.
-std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+std::vector<std::string> tuning_notes(std::span<const RowRuns> rows) {
   std::map<Search, std::set<std::string, NaturalOrder>> searches;
   ByTrials by_trials;
   bool is_private = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const FoundRun* run : rows[i].runs) {
+  for (const RowRuns& row : rows) {
+    for (const FoundRun* run : row.runs) {
       const Summary& summary = *run->summary;
-      by_trials[summary.tuning ? summary.tuning->trials : 0].insert(names[i]);
+      by_trials[summary.tuning ? summary.tuning->trials : 0].insert(row.name);
       if (!summary.tuning) continue;
       const Tuning& tuning = *summary.tuning;
       searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(fmt::format(
-          "{} {}", names[i],
+          "{} {}", row.name,
           outcome_text(tuning, summary.label, !is_secret(DrawnSizes::kBatches, summary.privacy))));
       is_private = is_private || summary.privacy.has_value();
     }

@@ -1,8 +1,6 @@
 // What stands under a table about its partitions and about tuning, and records from before there were cards.
 #include "results/table/notes.hpp"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "results/table/table.hpp"
@@ -29,10 +27,9 @@ FoundRun built(const Scratch& folder, std::int64_t seed, const std::string& prog
 
 // The notes of these runs, whose rows are named by their labels.
 std::vector<std::string> notes_of(const std::vector<FoundRun>& runs) {
-  const Rows gathered = gather_rows(runs);
-  std::vector<std::string> names;
-  for (const RowRuns& row : gathered.rows) names.push_back(row.key.label);
-  return row_notes(gathered.rows, names);
+  Rows gathered = gather_rows(runs);
+  for (RowRuns& row : gathered.rows) row.name = row.key.label;
+  return row_notes(gathered.rows);
 }
 
 Summary dealt(const std::string& label, std::int64_t seed, const std::string& hash) {
@@ -259,16 +256,6 @@ TEST(TuningNotes, SayThatEpsilonDoesNotCoverTheTrials) {
   EXPECT_THAT(notes_of({found(summary)}),
               Contains(EndsWith("by validation accuracy: dp-fedavg training.rate = 0.1 (71.23 %)")))
       << "what trials took tells the sizes of samples";
-}
-
-TEST(TuningNotes, AreOfFinishedRuns) {
-  Summary running = unfinished("fedavg", 1, 3);
-  running.tuning = tuned_by(6);
-  EXPECT_THAT(notes_of({found(running), FoundRun{.path = "x", .summary = {}, .problem = "broken"}}),
-              IsEmpty());
-  // Nor does an unfinished run make others unequal.
-  EXPECT_THAT(notes_of({found(unfinished("fedprox", 1, 3)), run_of("fedavg", tuned_by(6))}),
-              ElementsAre(StartsWith("tuned: each algorithm")));
 }
 
 TEST(TuningNotes, StandUnderATableWithTheNamesOfItsRows) {
