@@ -2,7 +2,6 @@
 // refuse them with an Error; crashes, other exceptions, ten seconds for one input and more than 1 GB of
 // memory are failures. scripts/fuzz searches on from here, with libFuzzer.
 #include <csignal>
-#include <cstdio>
 #include <fcntl.h>
 #include <fstream>
 #include <ostream>
@@ -10,7 +9,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"

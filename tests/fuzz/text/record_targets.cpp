@@ -99,6 +99,10 @@ std::string partition() {
   return to_json_text(partition);
 }
 
+Target of_json(std::string name, void (*read)(std::string_view), std::vector<std::string> seeds) {
+  return {.name = std::move(name), .read = read, .seeds = std::move(seeds), .json = true};
+}
+
 }  // namespace
 
 std::vector<Target> record_targets() {
@@ -109,35 +113,19 @@ std::vector<Target> record_targets() {
   const CanaryScores canaries{
       .kind = "client", .guesses = 2, .scores = {0.5, -1e9, 0}, .in = {true, false, true}};
   const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
-  return {{.name = "ledger",
-           .read = read_ledger,
-           .seeds = {sample_ledger().to_json(), sample_ledger(Unit::kRecord).to_json(),
-                     sample_ledger(Unit::kLocal).to_json(), full_ledger().to_json()},
-           .json = true},
-          {.name = "summary", .read = read_summary, .seeds = summaries(), .json = true},
-          {.name = "round", .read = read_round, .seeds = rounds(), .json = true},
-          {.name = "clients",
-           .read = read_record<parse_client_scores>,
-           .seeds = {to_json_text(scores)},
-           .json = true},
-          {.name = "attack",
-           .read = read_record<parse_attacks>,
-           .seeds = {to_json_text(sample_attacks(std::string(64, 'a')))},
-           .json = true},
-          {.name = "canaries",
-           .read = read_record<parse_canary_scores>,
-           .seeds = {to_json_text(canaries)},
-           .json = true},
-          {.name = "partition", .read = read_record<parse_partition>, .seeds = {partition()}, .json = true},
-          {.name = "submission",
-           .read = read_a_submission,
-           .seeds = {to_json_text(slurm::Submission{
-               .job = "5", .experiment = "x", .cells = {{"p=1/a-seed-1", "p=1, a, seed 1", "a", 1, 20}}})},
-           .json = true},
-          {.name = "manifest",
-           .read = read_record<parse_manifest>,
-           .seeds = {to_json_text(manifest)},
-           .json = true},
+  const slurm::Submission submission{
+      .job = "5", .experiment = "x", .cells = {{"p=1/a-seed-1", "p=1, a, seed 1", "a", 1, 20}}};
+  return {of_json("ledger", read_ledger,
+                  {sample_ledger().to_json(), sample_ledger(Unit::kRecord).to_json(),
+                   sample_ledger(Unit::kLocal).to_json(), full_ledger().to_json()}),
+          of_json("summary", read_summary, summaries()),
+          of_json("round", read_round, rounds()),
+          of_json("clients", read_record<parse_client_scores>, {to_json_text(scores)}),
+          of_json("attack", read_record<parse_attacks>, {to_json_text(sample_attacks(std::string(64, 'a')))}),
+          of_json("canaries", read_record<parse_canary_scores>, {to_json_text(canaries)}),
+          of_json("partition", read_record<parse_partition>, {partition()}),
+          of_json("submission", read_a_submission, {to_json_text(submission)}),
+          of_json("manifest", read_record<parse_manifest>, {to_json_text(manifest)}),
           {.name = "synthetic",
            .read = read_synthetic,
            .seeds = {to_npy({{2, 1, 2, 2}, std::vector<float>(8, 0.5F)}),
