@@ -308,8 +308,7 @@ TEST(Pairs, NoteRunsThatRoundsMadeWorse) {
     add("overfitted", seed, 3, 0.8);  // more confident, also where it errs, and right more often
     add("learned", seed, 0.2, 0.8);
   }
-  const FolderRuns folder{.folder = scratch.path(), .runs = find_runs(std::vector{scratch.path()})};
-  const Pairs pairs = compare_rows(std::vector{folder}, {});
+  const Pairs pairs = compare_rows(find_runs_by_folder(std::vector{scratch.path()}), {});
   EXPECT_THAT(pairs.notes, Contains("ended with a larger loss than at the first evaluation, and with no "
                                     "better accuracy: absurd, seeds 2, 3"));
 }
@@ -324,13 +323,12 @@ TEST(Pairs, ReadAnotherMetricFromTheRounds) {
       write_run(scratch / fmt::format("{}-{}", label, seed), label, seed, 0.5, {.round = change}, 20);
     }
   }
-  const FolderRuns folder{.folder = scratch.path(), .runs = find_runs(std::vector{scratch.path()})};
-  const Pairs pairs = compare_rows(std::vector{folder}, {.metric = parse_round_metric("loss@round=10")});
+  const std::vector<FolderRuns> folders = find_runs_by_folder(std::vector{scratch.path()});
+  const Pairs pairs = compare_rows(folders, {.metric = parse_round_metric("loss@round=10")});
   EXPECT_NEAR(*pairs.pairs.front().mean, 0.7, 1e-11);
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");
-  EXPECT_THAT(
-      message_of([&] { compare_rows(std::vector{folder}, {.metric = parse_round_metric("worst-client")}); }),
-      HasSubstr("a-1 has no worst-client"));
+  EXPECT_THAT(message_of([&] { compare_rows(folders, {.metric = parse_round_metric("worst-client")}); }),
+              HasSubstr("a-1 has no worst-client"));
 }
 
 // A comparison depends on the runs, not on the order in which they were found.

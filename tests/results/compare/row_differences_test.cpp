@@ -12,17 +12,20 @@ namespace {
 
 using Change = std::function<void(Summary&)>;
 
-// "kind | text" of each difference between a row and a changed one.
-std::vector<std::string> texts(const Change& left, const Change& right) {
-  const std::vector folders = {
-      folder_of({row_of("fedavg", {0.5, 0.6}, left), row_of("fedprox", {0.5, 0.6}, right)})};
-  const auto of_label = [rows = gather_rows(folders).rows](const std::string& label) {
+// "kind | text" of each difference between the row of fedavg and that of fedprox.
+std::vector<std::string> texts(const std::vector<FoundRun>& runs) {
+  const auto of_label = [rows = gather_rows(runs).rows](const std::string& label) {
     return *std::ranges::find_if(rows, [&](const RowRuns& row) { return row.key.label == label; });
   };
   std::vector<std::string> found;
   for (const RowDifference& difference : row_differences(of_label("fedavg"), of_label("fedprox")))
     found.push_back(difference.across + " | " + difference.text);
   return found;
+}
+
+// The same of two rows that are alike but for these changes.
+std::vector<std::string> texts(const Change& left, const Change& right) {
+  return texts(folder_of({row_of("fedavg", {0.5, 0.6}, left), row_of("fedprox", {0.5, 0.6}, right)}).runs);
 }
 
 const Change kNothing = [](Summary&) {};
@@ -62,12 +65,7 @@ TEST(RowDifferences, NameConditionsThatExperimentFilesState) {
       folder.write(label + "/experiment.toml", settings);
       return run;
     };
-    const std::vector<FoundRun> runs = {run_of("fedavg", left), run_of("fedprox", right)};
-    const Rows rows = gather_rows(runs);
-    std::vector<std::string> found;
-    for (const RowDifference& each : row_differences(rows.rows.front(), rows.rows.back()))
-      found.push_back(each.across + " | " + each.text);
-    return found;
+    return texts({run_of("fedavg", left), run_of("fedprox", right)});
   };
   const std::string one = "[cohort]\nsize = 1\n", ten = "[cohort]\nsize = 10\n";
   EXPECT_THAT(difference(one, ten), ElementsAre("rounds | cohort.size: \"1\" and \"10\""));

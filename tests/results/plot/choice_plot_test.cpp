@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "results/record/run_directory.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -77,13 +76,13 @@ TEST(ClientChoices, MayBeOfAnyNumber) {
 class ChoicesOfRuns : public ::testing::Test {
  protected:
   void record(std::int64_t seed, bool choose) const {
-    Summary summary = finished("ifca", seed, 0.5);
-    summary.rounds = summary.rounds_done = 4;
-    RunDirectory run = RunDirectory::create(scratch_ / fmt::format("runs/ifca-{}", seed), "", "{}", summary);
-    for (RoundRecord round : four_rounds()) {
-      if (!choose) round.choices.clear();
-      run.append(round);
-    }
+    write_run(folder() / fmt::format("ifca-{}", seed), "ifca", seed, 0.5,
+              {.round =
+                   [&](RoundRecord& round) {
+                     if (choose)
+                       round.choices = four_rounds().at(static_cast<std::size_t>(round.round) - 1).choices;
+                   }},
+              4);
   }
   std::filesystem::path folder() const { return scratch_ / "runs"; }
   RunChoices found() const { return find_choices(find_runs(std::vector{folder()})); }

@@ -1,6 +1,5 @@
 #include "results/plot/curves.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -16,11 +15,6 @@
 
 namespace fedarena::results {
 namespace {
-
-const CurveAxis& axis(std::string_view name) {
-  const std::span<const CurveAxis> axes = curve_axes();
-  return *std::find_if(axes.begin(), axes.end(), [&](const CurveAxis& axis) { return axis.name == name; });
-}
 
 class CurvesTest : public ::testing::Test {
  protected:
@@ -45,7 +39,7 @@ class CurvesTest : public ::testing::Test {
   }
 
   Curves curves(std::string_view x = "round", const Quantity& y = known_quantity("accuracy")) const {
-    return make_curves(runs(), axis(x), y);
+    return make_curves(runs(), *find_entry(x), y);
   }
 
   // Of the only curve.
@@ -54,10 +48,7 @@ class CurvesTest : public ::testing::Test {
     return curves(x, y).panels.at(0).curves.at(0).points;
   }
 
-  std::vector<FoundRun> runs() const {
-    const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
-    return find_runs(folders);
-  }
+  std::vector<FoundRun> runs() const { return find_runs(std::vector{scratch_ / "runs"}); }
 
  private:
   Scratch scratch_;
@@ -81,11 +72,6 @@ TEST_F(CurvesTest, AreMeansWithSampleStandardDeviations) {
   EXPECT_DOUBLE_EQ(curve.points[1].y, 80);
   EXPECT_DOUBLE_EQ(*curve.points[1].std, 20 / std::sqrt(2.0));
   EXPECT_THAT(drawn.notes, IsEmpty());
-}
-
-TEST_F(CurvesTest, OfOneSeedHaveNoSpread) {
-  record(finished("fedavg", 1, 0.7), {0.7});
-  EXPECT_EQ(points()[0].std, std::nullopt);
 }
 
 // Bytes and seconds of rounds that were not evaluated count for the later ones.
