@@ -50,12 +50,6 @@ TEST(AuditTable, NamesSeedsWhoseAuditsContradictTheirClaims) {
   EXPECT_EQ(rows[1]["audits_contradicting"], Json({2, 7}));
 }
 
-TEST(AuditTable, IsThatOfAnyOtherWithoutCanaries) {
-  const Table table = table_of({finished_privately("plain", 1, 0.5)});
-  EXPECT_THAT(render_markdown(table), Not(HasSubstr("epsilon >=")));
-  EXPECT_THAT(render_csv(table), Not(HasSubstr("epsilon_at_least")));
-}
-
 TEST(AuditTable, AveragesNeitherOverControlsNorOverOtherCanaries) {
   Summary control = audited(2, 4, true);
   control.label = control.algorithm = "fedavg";

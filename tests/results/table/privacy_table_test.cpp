@@ -154,14 +154,6 @@ TEST(PrivacyTable, HoldsEveryClaimInJson) {
   EXPECT_EQ(rows[5]["privacy"]["as_if_epsilon_pld"], 0.25);
 }
 
-TEST(PrivacyTable, StaysNarrowWithoutPrivacy) {
-  const std::string text = render_markdown(table_of({finished("fedavg", 1, 0.5)}));
-  EXPECT_THAT(text, HasSubstr("| epsilon |"));
-  EXPECT_THAT(text, HasSubstr("|    none |"));
-  EXPECT_THAT(text, Not(HasSubstr("RDP")));
-  EXPECT_THAT(text, Not(HasSubstr("Epsilon")));
-}
-
 // Sums of sizes that were drawn at random, and that the mechanism keeps secret.
 TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   const auto drawn = [](const std::string& unit, const std::string& adjacency) {

@@ -136,12 +136,6 @@ TEST(Published, StandsBesideItsRow) {
   EXPECT_TRUE(json["rows"][1]["published"].is_null());
 }
 
-TEST(Published, IsNoColumnWithoutReferences) {
-  const Table table = make_table(published_grid());
-  EXPECT_THAT(render_markdown(table), Not(HasSubstr("ublished")));
-  EXPECT_THAT(render_json(table), Not(HasSubstr("\"published\"")));
-}
-
 TEST(Published, IsNeverMarkedAsTheBestNorMakesARowOne) {
   Table table = make_table(published_grid());
   const Table before = table;

@@ -45,12 +45,6 @@ TEST(Table, GathersSeedsIntoRows) {
   EXPECT_THAT(table.notes, IsEmpty());
 }
 
-TEST(Table, OneSeedHasNoSpread) {
-  const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
-  EXPECT_EQ(table.rows.front().accuracy()->std, std::nullopt);
-  EXPECT_FALSE(table.rows.front().best);
-}
-
 TEST(Table, CountsOnlyFinishedRunsAndNamesTheOthers) {
   auto runs = three_seeds("fedprox", 0.5);
   runs[2] = found(unfinished("fedprox", 3, 12));
