@@ -16,7 +16,6 @@
 
 #include "results/record/claim_text.hpp"
 #include "results/record/test_metrics.hpp"
-#include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 

@@ -1,5 +1,4 @@
 // Synthetic images, embedded as PNG.
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>

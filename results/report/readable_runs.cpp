@@ -1,6 +1,5 @@
 #include "results/report/readable_runs.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>

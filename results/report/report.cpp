@@ -1,6 +1,5 @@
 #include "results/report/report.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
