@@ -146,17 +146,9 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
 
 std::string row_details(const std::string& row_title, const Row& row, Odometers& odometers,
                         Problems& problems) {
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> told;
-  for (const SeedResult& seed : row.seeds) {
-    std::string html = explanation(seed, odometers, problems);
-    const auto same =
-        std::ranges::find(told, html, &std::pair<std::string, std::vector<std::int64_t>>::first);
-    if (same == told.end()) {
-      told.emplace_back(html, std::vector<std::int64_t>{seed.seed()});
-    } else {
-      same->second.push_back(seed.seed());
-    }
-  }
+  SeedsByText told;
+  for (const SeedResult& seed : row.seeds)
+    add_seed(told, explanation(seed, odometers, problems), seed.seed());
   const PrivacyClaim& claim = *row.privacy;
   const std::string title = fmt::format("{}: epsilon {}{} by RDP, {}{} by PLD, per {}", row_title,
                                         claim_text(claim.rdp), assumption_mark(claim, claim.rdp),

@@ -12,19 +12,9 @@
 namespace fedarena::results {
 namespace {
 
-// Which seeds have no value, by reason.
-using Missing = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
-
-void add(Missing& missing, const std::string& reason, std::int64_t seed) {
-  for (auto& [known, seeds] : missing) {
-    if (known == reason) return seeds.push_back(seed);
-  }
-  missing.push_back({reason, {seed}});
-}
-
-// Reads every seed of a row; the row has a result when all of them have one.
-Missing read_row(const RoundMetric& metric, Row& row) {
-  Missing missing;
+// Reads every seed of a row, which has a result when all of them have one; returns those without, by reason.
+SeedsByText read_row(const RoundMetric& metric, Row& row) {
+  SeedsByText missing;
   std::vector<double> values;
   for (SeedResult& seed : row.seeds) {
     const Reading reading = read_metric(metric, seed.summary, seed.path);
@@ -33,7 +23,7 @@ Missing read_row(const RoundMetric& metric, Row& row) {
     if (reading.value) {
       values.push_back(*reading.value);
     } else {
-      add(missing, reading.missing, seed.seed());
+      add_seed(missing, reading.missing, seed.seed());
     }
   }
   row.result.reset();

@@ -232,6 +232,12 @@ std::optional<PrivacyClaim> RowRuns::privacy() const {
   return claim;
 }
 
+void add_seed(SeedsByText& seeds, const std::string& text, std::int64_t seed) {
+  const auto known = std::ranges::find(seeds, text, &SeedsByText::value_type::first);
+  if (known != seeds.end()) return known->second.push_back(seed);
+  seeds.push_back({text, {seed}});
+}
+
 Rows gather_rows(std::vector<const FoundRun*> runs) {
   Rows gathered;
   std::vector<const FoundRun*> finished, unfinished;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/record/find_runs.hpp"
@@ -90,6 +91,10 @@ struct RowRuns {
   /// The worst claim of the seeds; none under the policy "none". For a row that `check_row` accepts.
   std::optional<PrivacyClaim> privacy() const;
 };
+
+/// Seeds by what is to be said of them, in the order in which it came up.
+using SeedsByText = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+void add_seed(SeedsByText& seeds, const std::string& text, std::int64_t seed);
 
 /// Runs as rows, in the order of tables.
 struct Rows {
