@@ -13,19 +13,15 @@
 ///
 ///     static constexpr int kThreads;              // of a block, a power of two
 ///     struct Shared { ... };                      // what a block's threads share
-///     struct Own { ... };                         // what a thread keeps from one phase to the next
+///     std::int64_t blocks() const;
 ///     template <typename Block> FEDARENA_HOST_DEVICE void operator()(Block& block) const;
 ///
-/// whose body is a sequence of phases, block.threads([&](int thread, Own& own) { ... }), with a barrier after
-/// each. Within a phase threads have no order, so none may read what another one writes. Whether a phase
-/// comes at all depends on the block alone. Sums are added up in a fixed order, never by atomic operations,
-/// and no product is contracted with a sum unless `fused` says so: the same bits from every GPU, and from the
-/// walk.
+/// whose body is a sequence of phases, block.threads([&](int thread) { ... }), with a barrier after each.
+/// Within a phase threads have no order, so none may read what another one writes. Whether a phase comes at
+/// all depends on the block alone. Sums are added up in a fixed order, never by atomic operations, and no
+/// product is contracted with a sum unless `fused` says so: the same bits from every GPU, and from the walk.
 
 namespace fedarena::cuda {
-
-/// For kernels whose threads share or keep nothing.
-struct Nothing {};
 
 /// left * right + sum, rounded once.
 FEDARENA_HOST_DEVICE inline float fused(float left, float right, float sum) {
@@ -39,18 +35,26 @@ FEDARENA_HOST_DEVICE inline std::int64_t ceil_div(std::int64_t count, std::int64
   return (count + size - 1) / size;
 }
 
-/// Calls each(index) for every index below `count`, a thread each; of the blocks that `blocks_for` says.
-template <typename Kernel, typename Block, typename Each>
-FEDARENA_HOST_DEVICE inline void for_each_index(Block& block, std::int64_t count, const Each& each) {
-  block.threads([&](int thread, auto& /*own*/) {
-    const std::int64_t index = block.index() * Kernel::kThreads + thread;
-    if (index < count) each(index);
-  });
-}
-template <typename Kernel>
-std::int64_t blocks_for(std::int64_t count) {
-  return ceil_div(count, Kernel::kThreads);
-}
+/// The kernel that calls work(index) for every index below work.count(), a thread each.
+template <typename Work>
+struct ForEach {
+  static constexpr int kThreads = 256;
+  struct Shared {};
+
+  Work work;
+
+  std::int64_t blocks() const { return ceil_div(work.count(), kThreads); }
+
+  template <typename Block>
+  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
+    block.threads([&](int thread) {
+      const std::int64_t index = block.index() * kThreads + thread;
+      if (index < work.count()) work(index);
+    });
+  }
+};
+template <typename Work>
+ForEach(Work) -> ForEach<Work>;
 
 /// Terms that are added up in their own type before the sum goes on in double; as many reads are under way at
 /// once.
@@ -77,7 +81,7 @@ FEDARENA_HOST_DEVICE inline double strided_sum(Index first, Index count, Index s
 template <typename Block, typename... Arrays>
 FEDARENA_HOST_DEVICE inline void add_up(Block& block, int width, Arrays*... numbers) {
   for (int half = width / 2; half > 0; half /= 2) {
-    block.threads([&](int thread, auto& /*own*/) {
+    block.threads([&](int thread) {
       if (thread % width < half) ((numbers[thread] += numbers[thread + half]), ...);
     });
   }

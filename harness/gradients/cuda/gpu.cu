@@ -20,30 +20,26 @@ template <typename Kernel>
 class GpuBlock {
  public:
   using Shared = typename Kernel::Shared;
-  using Own = typename Kernel::Own;
 
-  __device__ GpuBlock(std::int64_t index, Shared& shared, Own& own)
-      : index_(index), shared_(shared), own_(own) {}
+  __device__ GpuBlock(std::int64_t index, Shared& shared) : index_(index), shared_(shared) {}
 
   __device__ std::int64_t index() const { return index_; }
   __device__ Shared& shared() { return shared_; }
   template <typename Phase>
   __device__ void threads(const Phase& phase) {
-    phase(static_cast<int>(threadIdx.x), own_);
+    phase(static_cast<int>(threadIdx.x));
     __syncthreads();
   }
 
  private:
   std::int64_t index_;
   Shared& shared_;
-  Own& own_;
 };
 
 template <typename Kernel>
 __global__ void __launch_bounds__(Kernel::kThreads) run(const Kernel kernel, std::int64_t first) {
   __shared__ typename Kernel::Shared shared;
-  typename Kernel::Own own;
-  GpuBlock<Kernel> block(first + blockIdx.x, shared, own);
+  GpuBlock<Kernel> block(first + blockIdx.x, shared);
   kernel(block);
 }
 
@@ -61,18 +57,18 @@ void launch_on_gpu(const Kernel& kernel, std::int64_t first, std::int64_t count,
 
 #define FEDARENA_KERNEL(...) \
   template void launch_on_gpu(const __VA_ARGS__&, std::int64_t, std::int64_t, void*);
-#define FEDARENA_KERNELS(T)               \
-  FEDARENA_KERNEL(SquaredNorms<T>)        \
-  FEDARENA_KERNEL(WeightedSum<T>)         \
-  FEDARENA_KERNEL(AddNormals<T>)          \
-  FEDARENA_KERNEL(Pool<T>)                \
-  FEDARENA_KERNEL(NormForward<T>)         \
-  FEDARENA_KERNEL(NormBackward<T>)        \
-  FEDARENA_KERNEL(NormTangentForward<T>)  \
-  FEDARENA_KERNEL(NormTangentBackward<T>) \
-  FEDARENA_KERNEL(Patches<T>)             \
-  FEDARENA_KERNEL(AddPatches<T>)          \
-  FEDARENA_KERNEL(WeightMatrix<T>)
+#define FEDARENA_KERNELS(T)                \
+  FEDARENA_KERNEL(SquaredNorms<T>)         \
+  FEDARENA_KERNEL(NormForward<T>)          \
+  FEDARENA_KERNEL(NormBackward<T>)         \
+  FEDARENA_KERNEL(NormTangentForward<T>)   \
+  FEDARENA_KERNEL(NormTangentBackward<T>)  \
+  FEDARENA_KERNEL(ForEach<WeightedSum<T>>) \
+  FEDARENA_KERNEL(ForEach<AddNormals<T>>)  \
+  FEDARENA_KERNEL(ForEach<Pool<T>>)        \
+  FEDARENA_KERNEL(ForEach<Patches<T>>)     \
+  FEDARENA_KERNEL(ForEach<AddPatches<T>>)  \
+  FEDARENA_KERNEL(ForEach<WeightMatrix<T>>)
 
 FEDARENA_KERNELS(float)
 FEDARENA_KERNELS(double)

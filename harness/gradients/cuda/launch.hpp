@@ -21,10 +21,11 @@ struct Place {
   std::int64_t most_blocks = std::int64_t{1} << 30U;  ///< of a launch; a GPU takes twice as many
 };
 
-/// Runs so many blocks there, in as many launches as they need: done when it returns on the host, queued on a
-/// GPU.
+/// Runs the kernel's blocks there, in as many launches as they need: done when it returns on the host, queued
+/// on a GPU.
 template <typename Kernel>
-void launch(const Kernel& kernel, std::int64_t blocks, const Place& place) {
+void launch(const Kernel& kernel, const Place& place) {
+  const std::int64_t blocks = kernel.blocks();
   for (std::int64_t first = 0; first < blocks; first += place.most_blocks) {
     const std::int64_t count = std::min(place.most_blocks, blocks - first);
 #ifdef FEDARENA_WITH_CUDA

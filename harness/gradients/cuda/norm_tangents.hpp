@@ -24,7 +24,6 @@ struct NormTangentForward {
     double sums[kThreads];
     OfGroups<T> mean, inverse, mean_tangent, rate;
   };
-  using Own = Nothing;
 
   NormSizes sizes;
   std::int64_t count;  ///< groups of all examples
@@ -52,7 +51,7 @@ struct NormTangentForward {
           const auto r = static_cast<double>(shared.inverse[slot]);
           return -(r * r) * product;
         });
-    block.threads([&](int thread, auto& /*own*/) {
+    block.threads([&](int thread) {
       const NormPlace at(teams, block.index(), thread);
       if (at.group >= count) return;
       const T mean = shared.mean[at.slot], inverse = shared.inverse[at.slot],
@@ -93,7 +92,6 @@ struct NormTangentBackward {
     double totals[kThreads], total_tangents[kThreads], products[kThreads], product_tangents[kThreads];
     OfGroups<double> constant, constant_tangent, slope, slope_tangent;
   };
-  using Own = Nothing;
 
   NormSizes sizes;
   std::int64_t count;  ///< groups of all examples
@@ -178,20 +176,20 @@ struct NormTangentBackward {
     auto& shared = block.shared();
     const NormTeams teams(sizes);
     const auto place = [&](int thread) { return NormPlace(teams, block.index(), thread); };
-    block.threads([&](int thread, auto& /*own*/) {
+    block.threads([&](int thread) {
       const NormPlace at = place(thread);
       if (at.rank != 0) return;
       shared.constant[at.slot] = shared.constant_tangent[at.slot] = 0;
       shared.slope[at.slot] = shared.slope_tangent[at.slot] = 0;
     });
     for (int begin = 0; begin < sizes.channels; begin += teams.channels()) {
-      block.threads([&](int thread, auto& /*own*/) {
+      block.threads([&](int thread) {
         const NormPlace at = place(thread);
         sum_channel(shared, teams, at, begin + at.channel, thread);
       });
       add_up(block, teams.lanes, shared.totals, shared.total_tangents, shared.products,
              shared.product_tangents);
-      block.threads([&](int thread, auto& /*own*/) {
+      block.threads([&](int thread) {
         const NormPlace at = place(thread);
         if (at.rank != 0 || at.group >= count) return;
         for (int team = 0; team < teams.channels() && begin + team < sizes.channels; ++team) {
@@ -199,7 +197,7 @@ struct NormTangentBackward {
         }
       });
     }
-    block.threads([&](int thread, auto& /*own*/) {
+    block.threads([&](int thread) {
       const NormPlace at = place(thread);
       if (at.group >= count) return;
       const T* own = moments + at.group * kMoments;

@@ -10,39 +10,32 @@
 namespace fedarena::cuda {
 
 /// target[i] += deviation * (the i-th normal of a stream, in double), rounded to T first: the bits of
-/// Stream::fill_normal and a sum on the CPU. A thread for each pair of them.
+/// Stream::fill_normal and a sum on the CPU. An index for each pair of them.
 template <typename T>
 struct AddNormals {
-  static constexpr int kThreads = 256;
-  using Shared = Nothing;
-  using Own = Nothing;
-
   std::uint64_t key[2], counter[4];  ///< of the stream's block where the first word is
   unsigned word;                     ///< the first word in it
   std::int64_t pairs;
   double deviation;
   T* target;  ///< [2 * pairs]
 
-  std::int64_t blocks() const { return blocks_for<AddNormals>(pairs); }
+  FEDARENA_HOST_DEVICE std::int64_t count() const { return pairs; }
 
-  template <typename Block>
-  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    for_each_index<AddNormals>(block, pairs, [&](std::int64_t pair) {
-      constexpr unsigned kWords = 4;  // of a block
-      const std::uint64_t first = word + 2 * static_cast<std::uint64_t>(pair);
-      std::uint64_t at[kWords] = {counter[0] + first / kWords, counter[1], counter[2], counter[3]},
-                    words[2 * kWords];
-      philox::make_block(at, key, words);
-      const auto begin = static_cast<unsigned>(first % kWords);
-      if (begin == kWords - 1) {
-        ++at[0];
-        philox::make_block(at, key, words + kWords);
-      }
-      double normals[2];
-      normal_pair::make(words[begin], words[begin + 1], normals);
-      target[2 * pair] += static_cast<T>(normals[0] * deviation);
-      target[2 * pair + 1] += static_cast<T>(normals[1] * deviation);
-    });
+  FEDARENA_HOST_DEVICE void operator()(std::int64_t pair) const {
+    constexpr unsigned kWords = 4;  // of a block
+    const std::uint64_t first = word + 2 * static_cast<std::uint64_t>(pair);
+    std::uint64_t at[kWords] = {counter[0] + first / kWords, counter[1], counter[2], counter[3]},
+                  words[2 * kWords];
+    philox::make_block(at, key, words);
+    const auto begin = static_cast<unsigned>(first % kWords);
+    if (begin == kWords - 1) {
+      ++at[0];
+      philox::make_block(at, key, words + kWords);
+    }
+    double normals[2];
+    normal_pair::make(words[begin], words[begin + 1], normals);
+    target[2 * pair] += static_cast<T>(normals[0] * deviation);
+    target[2 * pair + 1] += static_cast<T>(normals[1] * deviation);
   }
 };
 

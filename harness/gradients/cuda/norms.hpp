@@ -83,7 +83,7 @@ FEDARENA_HOST_DEVICE inline void average_groups(Block& block, const NormSizes& s
                                                 T* results, const Term& term, const Finish& finish) {
   auto& shared = block.shared();
   const NormTeams teams(sizes);
-  block.threads([&](int thread, auto& /*own*/) {
+  block.threads([&](int thread) {
     const NormPlace at(teams, block.index(), thread);
     const std::int64_t start = at.group * sizes.group();
     shared.sums[thread] = at.group >= count ? 0
@@ -91,7 +91,7 @@ FEDARENA_HOST_DEVICE inline void average_groups(Block& block, const NormSizes& s
                                                              [&](int i) { return term(at.slot, start + i); });
   });
   add_up(block, teams.width(), shared.sums);
-  block.threads([&](int thread, auto& /*own*/) {
+  block.threads([&](int thread) {
     const NormPlace at(teams, block.index(), thread);
     if (at.rank == 0) results[at.slot] = static_cast<T>(finish(at.slot, shared.sums[thread] / sizes.group()));
   });
@@ -123,7 +123,6 @@ struct NormForward {
     double sums[kThreads];
     OfGroups<T> mean, inverse;
   };
-  using Own = Nothing;
 
   NormSizes sizes;
   std::int64_t count;  ///< groups of all examples
@@ -137,7 +136,7 @@ struct NormForward {
     auto& shared = block.shared();
     const NormTeams teams(sizes);
     find_moments(block, sizes, count, inputs);
-    block.threads([&](int thread, auto& /*own*/) {
+    block.threads([&](int thread) {
       const NormPlace at(teams, block.index(), thread);
       if (at.group >= count) return;
       const T centre = shared.mean[at.slot], deviation = shared.inverse[at.slot];
@@ -235,7 +234,6 @@ struct NormBackward {
     double slopes[kThreads], totals[kThreads];
     OfGroups<double> product, sum;  ///< over the channels so far, times their weights
   };
-  using Own = Nothing;
 
   NormSizes sizes;
   std::int64_t count;  ///< groups of all examples
@@ -290,21 +288,21 @@ struct NormBackward {
     auto& shared = block.shared();
     const NormTeams teams(sizes);
     const auto place = [&](int thread) { return NormPlace(teams, block.index(), thread); };
-    block.threads([&](int thread, auto& /*own*/) {
+    block.threads([&](int thread) {
       const NormPlace at = place(thread);
       if (at.rank == 0) shared.product[at.slot] = shared.sum[at.slot] = 0;
     });
     for (int begin = 0; begin < sizes.channels; begin += teams.channels()) {
-      block.threads([&](int thread, auto& /*own*/) {
+      block.threads([&](int thread) {
         const NormPlace at = place(thread);
         sum_channel(shared, teams, at, begin + at.channel, thread);
       });
       add_up(block, teams.lanes, shared.slopes, shared.totals);
-      block.threads([&](int thread, auto& /*own*/) {
+      block.threads([&](int thread) {
         const NormPlace at = place(thread);
         close_channel(shared, at, begin + at.channel, thread);
       });
-      block.threads([&](int thread, auto& /*own*/) {
+      block.threads([&](int thread) {
         const NormPlace at = place(thread);
         if (at.rank != 0) return;
         for (int team = 0; team < teams.channels() && begin + team < sizes.channels; ++team) {
@@ -313,7 +311,7 @@ struct NormBackward {
         }
       });
     }
-    block.threads([&](int thread, auto& /*own*/) {
+    block.threads([&](int thread) {
       const NormPlace at = place(thread);
       if (at.group >= count) return;
       const T centre = mean[at.group], deviation = inverse[at.group];

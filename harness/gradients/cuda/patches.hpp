@@ -27,114 +27,89 @@ struct PatchSizes {
   }
 };
 
-/// Patches of all examples, [n, rows, positions]. A thread writes the taps of one position in one channel;
-/// the threads of a channel after the last write what follows the taps.
+/// Patches of all examples, [n, rows, positions]. An index for the taps of each position in each channel;
+/// those of a channel after the last are for what follows the taps.
 template <typename T>
 struct Patches {
-  static constexpr int kThreads = 256;
-  using Shared = Nothing;
-  using Own = Nothing;
-
   PatchSizes sizes;
   std::int64_t examples;
   const T* inputs;
   T* patches;
 
-  FEDARENA_HOST_DEVICE std::int64_t work() const { return examples * (sizes.in + 1) * sizes.positions(); }
-  std::int64_t blocks() const { return blocks_for<Patches>(work()); }
+  FEDARENA_HOST_DEVICE std::int64_t count() const { return examples * (sizes.in + 1) * sizes.positions(); }
 
-  template <typename Block>
-  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    for_each_index<Patches>(block, work(), [&](std::int64_t index) {
-      const auto plane = static_cast<int>(index / sizes.positions()),
-                 position = static_cast<int>(index - static_cast<std::int64_t>(plane) * sizes.positions());
-      const int channel = plane % (sizes.in + 1), example = plane / (sizes.in + 1);
-      const int taps = sizes.kernel * sizes.kernel;
-      T* out =
-          patches +
-          (static_cast<std::int64_t>(example) * sizes.rows() + static_cast<std::int64_t>(channel) * taps) *
-              sizes.positions() +
-          position;
-      if (channel == sizes.in) {
-        for (int row = sizes.taps(); row < sizes.rows(); ++row, out += sizes.positions()) {
-          *out = row == sizes.taps() ? T(1) : T(0);
-        }
-        return;
+  FEDARENA_HOST_DEVICE void operator()(std::int64_t index) const {
+    const auto plane = static_cast<int>(index / sizes.positions()),
+               position = static_cast<int>(index - static_cast<std::int64_t>(plane) * sizes.positions());
+    const int channel = plane % (sizes.in + 1), example = plane / (sizes.in + 1);
+    const int taps = sizes.kernel * sizes.kernel;
+    T* out = patches +
+             (static_cast<std::int64_t>(example) * sizes.rows() + static_cast<std::int64_t>(channel) * taps) *
+                 sizes.positions() +
+             position;
+    if (channel == sizes.in) {
+      for (int row = sizes.taps(); row < sizes.rows(); ++row, out += sizes.positions()) {
+        *out = row == sizes.taps() ? T(1) : T(0);
       }
-      const T* in =
-          inputs + (static_cast<std::int64_t>(example) * sizes.in + channel) * sizes.height * sizes.width;
-      const int top = position / sizes.out_width() - sizes.padding,
-                left = position % sizes.out_width() - sizes.padding;
-      for (int dy = 0; dy < sizes.kernel; ++dy) {
-        for (int dx = 0; dx < sizes.kernel; ++dx, out += sizes.positions()) {
-          const int y = top + dy, x = left + dx;
-          const bool inside = y >= 0 && y < sizes.height && x >= 0 && x < sizes.width;
-          *out = inside ? in[y * sizes.width + x] : T(0);
-        }
+      return;
+    }
+    const T* in =
+        inputs + (static_cast<std::int64_t>(example) * sizes.in + channel) * sizes.height * sizes.width;
+    const int top = position / sizes.out_width() - sizes.padding,
+              left = position % sizes.out_width() - sizes.padding;
+    for (int dy = 0; dy < sizes.kernel; ++dy) {
+      for (int dx = 0; dx < sizes.kernel; ++dx, out += sizes.positions()) {
+        const int y = top + dy, x = left + dx;
+        const bool inside = y >= 0 && y < sizes.height && x >= 0 && x < sizes.width;
+        *out = inside ? in[y * sizes.width + x] : T(0);
       }
-    });
+    }
   }
 };
 
-/// The weight's matrix for such patches, [out, rows]: taps, the bias where patches have ones, and zeros. A
-/// thread for each number.
+/// The weight's matrix for such patches, [out, rows]: taps, the bias where patches have ones, and zeros. An
+/// index for each number.
 template <typename T>
 struct WeightMatrix {
-  static constexpr int kThreads = 256;
-  using Shared = Nothing;
-  using Own = Nothing;
-
   int out, taps, rows;
   const T *weight, *bias;
   T* matrix;
 
-  FEDARENA_HOST_DEVICE std::int64_t work() const { return std::int64_t{out} * rows; }
-  std::int64_t blocks() const { return blocks_for<WeightMatrix>(work()); }
+  FEDARENA_HOST_DEVICE std::int64_t count() const { return std::int64_t{out} * rows; }
 
-  template <typename Block>
-  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    for_each_index<WeightMatrix>(block, work(), [&](std::int64_t index) {
-      const std::int64_t row = index / rows, column = index % rows;
-      matrix[index] = column < taps ? weight[row * taps + column] : column == taps ? bias[row] : T(0);
-    });
+  FEDARENA_HOST_DEVICE void operator()(std::int64_t index) const {
+    const std::int64_t row = index / rows, column = index % rows;
+    matrix[index] = column < taps ? weight[row * taps + column] : column == taps ? bias[row] : T(0);
   }
 };
 
 /// The transpose: every input's sum, tap by tap, of what lies where patches have it. From [n, taps,
-/// positions]; a thread for each input.
+/// positions]; an index for each input.
 template <typename T>
 struct AddPatches {
-  static constexpr int kThreads = 256;
-  using Shared = Nothing;
-  using Own = Nothing;
-
   PatchSizes sizes;
   std::int64_t examples;
   const T* patches;
   T* inputs;
 
-  FEDARENA_HOST_DEVICE std::int64_t work() const { return examples * sizes.inputs(); }
-  std::int64_t blocks() const { return blocks_for<AddPatches>(work()); }
+  FEDARENA_HOST_DEVICE std::int64_t count() const { return examples * sizes.inputs(); }
 
-  template <typename Block>
-  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    for_each_index<AddPatches>(block, work(), [&](std::int64_t index) {
-      const int numbers = sizes.height * sizes.width;
-      const auto plane = static_cast<int>(index / numbers),
-                 place = static_cast<int>(index - static_cast<std::int64_t>(plane) * numbers);
-      const int bottom = place / sizes.width + sizes.padding, right = place % sizes.width + sizes.padding;
-      const T* from =
-          patches + static_cast<std::int64_t>(plane) * sizes.kernel * sizes.kernel * sizes.positions();
-      T sum = 0;
-      for (int dy = 0; dy < sizes.kernel; ++dy) {
-        for (int dx = 0; dx < sizes.kernel; ++dx, from += sizes.positions()) {
-          const int y = bottom - dy, x = right - dx;
-          const bool inside = y >= 0 && y < sizes.out_height() && x >= 0 && x < sizes.out_width();
-          if (inside) sum += from[y * sizes.out_width() + x];
-        }
+  FEDARENA_HOST_DEVICE void operator()(std::int64_t index) const {
+    const int numbers = sizes.height * sizes.width;
+    const auto plane = static_cast<int>(index / numbers),
+               place = static_cast<int>(index - static_cast<std::int64_t>(plane) * numbers);
+    const int bottom = place / sizes.width + sizes.padding, right = place % sizes.width + sizes.padding;
+    const T* from =
+        patches + static_cast<std::int64_t>(plane) * sizes.kernel * sizes.kernel * sizes.positions();
+    T sum = 0;
+    for (int dy = 0; dy < sizes.kernel; ++dy) {
+      for (int dx = 0; dx < sizes.kernel; ++dx, from += sizes.positions()) {
+        const int y = bottom - dy, x = right - dx;
+        const bool inside = y >= 0 && y < sizes.out_height() && x >= 0 && x < sizes.out_width();
+        if (inside) sum += from[y * sizes.out_width() + x];
       }
-      inputs[index] = sum;
-    });
+    }
+    inputs[index] = sum;
   }
 };
 

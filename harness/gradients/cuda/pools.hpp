@@ -107,13 +107,9 @@ FEDARENA_HOST_DEVICE inline int largest_of(const Windows& windows, int window, c
 
 using kernels::Pooling;
 
-/// Pooling of planes one after the other: a thread for each result.
+/// Pooling of planes one after the other: an index for each result.
 template <typename T>
 struct Pool {
-  static constexpr int kThreads = 256;
-  using Shared = Nothing;
-  using Own = Nothing;
-
   Pooling what;
   Windows windows;
   std::int64_t planes;
@@ -124,7 +120,7 @@ struct Pool {
   FEDARENA_HOST_DEVICE int results() const {
     return is_adjoint(what) ? windows.plane() : windows.pooled_plane();
   }
-  std::int64_t blocks() const { return blocks_for<Pool>(planes * results()); }
+  FEDARENA_HOST_DEVICE std::int64_t count() const { return planes * results(); }
 
   FEDARENA_HOST_DEVICE T largest_number(int window, const T* plane) const {
     const int first = windows.first(window);
@@ -161,11 +157,8 @@ struct Pool {
     return 0;
   }
 
-  template <typename Block>
-  FEDARENA_HOST_DEVICE void operator()(Block& block) const {
-    for_each_index<Pool>(block, planes * results(), [&](std::int64_t index) {
-      to[index] = result(index / results(), static_cast<int>(index % results()));
-    });
+  FEDARENA_HOST_DEVICE void operator()(std::int64_t index) const {
+    to[index] = result(index / results(), static_cast<int>(index % results()));
   }
 };
 

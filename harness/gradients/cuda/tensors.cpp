@@ -28,12 +28,12 @@ int narrow(std::int64_t number) {
   return static_cast<int>(number);
 }
 
-// Runs so many blocks of a kernel on the tensors' device.
+// Runs a kernel on the tensor's device.
 template <typename Kernel>
-void launch_for(const torch::Tensor& tensor, const Kernel& kernel, std::int64_t blocks) {
+void launch_for(const torch::Tensor& tensor, const Kernel& kernel) {
   const c10::DeviceGuard guard(tensor.device());
   try {
-    launch(kernel, blocks, place_of(tensor));
+    launch(kernel, place_of(tensor));
   } catch (const std::bad_alloc&) {  // in LibTorch's words, like all else that a GPU lacks memory for
     TORCH_CHECK_WITH(OutOfMemoryError, false, "a GPU has no memory left to start a kernel");
   }
@@ -78,7 +78,7 @@ void pool_planes(kernels::Pooling what, std::int64_t size, at::IntArrayRef shape
                               numbers_of<scalar_t>(inputs),
                               numbers_of<scalar_t>(from),
                               to.data_ptr<scalar_t>()};
-    launch_for(to, pool, pool.blocks());
+    launch_for(to, ForEach{pool});
   });
 }
 
@@ -97,7 +97,7 @@ kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& lay
                                         .outputs = result.outputs.data_ptr<scalar_t>(),
                                         .mean = result.mean.data_ptr<scalar_t>(),
                                         .inverse = result.inverse_deviation.data_ptr<scalar_t>()};
-    launch_for(inputs, forward, forward.blocks());
+    launch_for(inputs, forward);
   });
   return result;
 }
@@ -121,7 +121,7 @@ kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const tor
                                           .outputs = result.inputs.data_ptr<scalar_t>(),
                                           .weight_rows = result.weight.data_ptr<scalar_t>(),
                                           .bias_rows = result.bias.data_ptr<scalar_t>()};
-    launch_for(inputs, backward, backward.blocks());
+    launch_for(inputs, backward);
   });
   return result;
 }
@@ -138,7 +138,7 @@ kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch
                                                .input_tangents = input_tangents.data_ptr<scalar_t>(),
                                                .outputs = result.outputs.data_ptr<scalar_t>(),
                                                .moments = result.moments.data_ptr<scalar_t>()};
-    launch_for(inputs, forward, forward.blocks());
+    launch_for(inputs, forward);
   });
   return result;
 }
@@ -157,7 +157,7 @@ torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const tor
                                                  .delta_tangents = delta_tangents.data_ptr<scalar_t>(),
                                                  .moments = moments.data_ptr<scalar_t>(),
                                                  .outputs = result.data_ptr<scalar_t>()};
-    launch_for(inputs, backward, backward.blocks());
+    launch_for(inputs, backward);
   });
   return result;
 }
@@ -166,9 +166,10 @@ torch::Tensor squared_norms(const torch::Tensor& rows) {
   const torch::Tensor squared = at::empty({rows.size(0)}, rows.options().dtype(torch::kFloat64));
   AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "squared_norms", [&] {
     const SquaredNorms<scalar_t> norms{.rows = rows.data_ptr<scalar_t>(),
+                                       .count = rows.size(0),
                                        .size = rows.numel() / std::max<std::int64_t>(1, rows.size(0)),
                                        .squared = squared.data_ptr<double>()};
-    launch_for(rows, norms, rows.size(0));
+    launch_for(rows, norms);
   });
   return squared;
 }
@@ -179,10 +180,10 @@ void add_weighted_sum(const kernels::Factors& factors, const torch::Tensor& rows
   AT_DISPATCH_FLOATING_TYPES(target.scalar_type(), "add_weighted_sum", [&] {
     const WeightedSum<scalar_t> sum{.rows = rows.data_ptr<scalar_t>(),
                                     .factors = weights.data_ptr<scalar_t>(),
-                                    .count = weights.numel(),
+                                    .height = weights.numel(),
                                     .size = target.numel(),
                                     .target = target.data_ptr<scalar_t>()};
-    launch_for(target, sum, sum.blocks());
+    launch_for(target, ForEach{sum});
   });
 }
 
@@ -195,7 +196,7 @@ void add_normals(const Stream::Place& from, double deviation, const torch::Tenso
         .pairs = target.numel() / 2,
         .deviation = deviation,
         .target = target.data_ptr<scalar_t>()};
-    launch_for(target, kernel, kernel.blocks());
+    launch_for(target, ForEach{kernel});
   });
 }
 
@@ -206,7 +207,7 @@ torch::Tensor patches_of(const Conv2d& layer, const torch::Tensor& inputs) {
   torch::Tensor result = at::empty({examples, sizes.rows(), sizes.positions()}, inputs.options());
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "patches_of", [&] {
     const Patches<scalar_t> kernel{sizes, examples, inputs.data_ptr<scalar_t>(), result.data_ptr<scalar_t>()};
-    launch_for(inputs, kernel, kernel.blocks());
+    launch_for(inputs, ForEach{kernel});
   });
   return result;
 }
@@ -221,7 +222,7 @@ torch::Tensor weight_matrix(const torch::Tensor& weight, const torch::Tensor& bi
                                         weight.data_ptr<scalar_t>(),
                                         bias.data_ptr<scalar_t>(),
                                         result.data_ptr<scalar_t>()};
-    launch_for(result, kernel, kernel.blocks());
+    launch_for(result, ForEach{kernel});
   });
   return result;
 }
@@ -232,7 +233,7 @@ torch::Tensor add_patches(const Conv2d& layer, const torch::Tensor& patches, at:
   AT_DISPATCH_FLOATING_TYPES(patches.scalar_type(), "add_patches", [&] {
     const AddPatches<scalar_t> kernel{sizes, shape[0], patches.data_ptr<scalar_t>(),
                                       result.data_ptr<scalar_t>()};
-    launch_for(result, kernel, kernel.blocks());
+    launch_for(result, ForEach{kernel});
   });
   return result;
 }

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 #include <type_traits>
-#include <vector>
 
 #include "harness/gradients/cuda/blocks.hpp"
 
@@ -19,17 +18,14 @@ template <typename Kernel>
 class WalkedBlock {
  public:
   using Shared = typename Kernel::Shared;
-  using Own = typename Kernel::Own;
 
-  explicit WalkedBlock(Order order)
-      : order_(order), shared_(std::make_unique<Shared>()), own_(Kernel::kThreads) {}
+  explicit WalkedBlock(Order order) : order_(order), shared_(std::make_unique<Shared>()) {}
 
   /// A GPU clears nothing: what a block has not written reads as NaN, or as a huge number.
   void begin(std::int64_t index) {
     index_ = index;
     constexpr int kGarbage = 0xFF;
     if constexpr (!std::is_empty_v<Shared>) std::memset(shared_.get(), kGarbage, sizeof(Shared));
-    if constexpr (!std::is_empty_v<Own>) std::memset(own_.data(), kGarbage, own_.size() * sizeof(Own));
   }
 
   std::int64_t index() const { return index_; }
@@ -37,18 +33,16 @@ class WalkedBlock {
   template <typename Phase>
   void threads(const Phase& phase) {
     for (int i = 0; i < Kernel::kThreads; ++i) {
-      const int thread = order_ == Order::kForward ? i : Kernel::kThreads - 1 - i;
-      phase(thread, own_[static_cast<std::size_t>(thread)]);
+      phase(order_ == Order::kForward ? i : Kernel::kThreads - 1 - i);
     }
   }
 
  private:
-  static_assert(std::is_trivially_copyable_v<Shared> && std::is_trivially_copyable_v<Own>);
+  static_assert(std::is_trivially_copyable_v<Shared>);
 
   Order order_;
   std::int64_t index_ = 0;
   std::unique_ptr<Shared> shared_;
-  std::vector<Own> own_;
 };
 
 /// Runs blocks [first, first + count) on the host, on this thread.

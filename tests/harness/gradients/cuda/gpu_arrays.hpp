@@ -38,8 +38,8 @@ class GpuArrays {
     return result;
   }
   template <typename Kernel>
-  void run(const Kernel& kernel, std::int64_t blocks) const {
-    launch(kernel, blocks, place_);
+  void run(const Kernel& kernel) const {
+    launch(kernel, place_);
     require(cudaDeviceSynchronize(), "a kernel");
   }
 

@@ -28,8 +28,8 @@ class HostArrays {
     return {numbers, numbers + count};
   }
   template <typename Kernel>
-  void run(const Kernel& kernel, std::int64_t blocks) const {
-    launch(kernel, blocks, place_);
+  void run(const Kernel& kernel) const {
+    launch(kernel, place_);
   }
 
  private:

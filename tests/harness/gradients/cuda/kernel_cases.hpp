@@ -38,51 +38,56 @@ Numbers<T> unwritten(std::int64_t count) {
   return Numbers<T>(static_cast<std::size_t>(count), std::numeric_limits<T>::quiet_NaN());
 }
 
+/// What the kernel that is made for these numbers, to be written to, makes of them.
+template <typename T, typename Arrays, typename Make>
+Numbers<T> results_of(Arrays& arrays, const Numbers<T>& before, const Make& make) {
+  T* numbers = arrays.put(before);
+  arrays.run(make(numbers));
+  return arrays.take(numbers, before.size());
+}
+
 template <typename T, typename Arrays>
 Numbers<double> squared_norms(Arrays& arrays, const Numbers<T>& rows, std::int64_t count) {
-  double* squared = arrays.put(unwritten<double>(count));
   const std::int64_t size = count == 0 ? 0 : static_cast<std::int64_t>(rows.size()) / count;
-  arrays.run(SquaredNorms<T>{.rows = arrays.put(rows), .size = size, .squared = squared}, count);
-  return arrays.take(squared, static_cast<std::size_t>(count));
+  return results_of(arrays, unwritten<double>(count), [&](double* squared) {
+    return SquaredNorms<T>{.rows = arrays.put(rows), .count = count, .size = size, .squared = squared};
+  });
 }
 
 template <typename T, typename Arrays>
 Numbers<T> weighted_sum(Arrays& arrays, const Numbers<T>& rows, const Numbers<T>& factors,
                         const Numbers<T>& target) {
-  T* sum = arrays.put(target);
-  const WeightedSum<T> kernel{.rows = arrays.put(rows),
-                              .factors = arrays.put(factors),
-                              .count = static_cast<std::int64_t>(factors.size()),
-                              .size = static_cast<std::int64_t>(target.size()),
-                              .target = sum};
-  arrays.run(kernel, kernel.blocks());
-  return arrays.take(sum, target.size());
+  return results_of(arrays, target, [&](T* sum) {
+    return ForEach{WeightedSum<T>{.rows = arrays.put(rows),
+                                  .factors = arrays.put(factors),
+                                  .height = static_cast<std::int64_t>(factors.size()),
+                                  .size = static_cast<std::int64_t>(target.size()),
+                                  .target = sum}};
+  });
 }
 
 template <typename T, typename Arrays>
 Numbers<T> pool(Arrays& arrays, Pooling what, const Windows& windows, std::int64_t planes,
                 const Numbers<T>& inputs, const Numbers<T>& from) {
-  Pool<T> kernel{what, windows, planes, arrays.put(inputs), arrays.put(from), nullptr};
-  const std::int64_t count = planes * kernel.results();
-  T* to = arrays.put(unwritten<T>(count));
-  kernel.to = to;
-  arrays.run(kernel, kernel.blocks());
-  return arrays.take(to, static_cast<std::size_t>(count));
+  Pool<T> pool{what, windows, planes, arrays.put(inputs), arrays.put(from), nullptr};
+  return results_of(arrays, unwritten<T>(pool.count()), [&](T* to) {
+    pool.to = to;
+    return ForEach{pool};
+  });
 }
 
 template <typename T, typename Arrays>
 Numbers<T> add_normals(Arrays& arrays, Stream& stream, double deviation, const Numbers<T>& target) {
-  T* sum = arrays.put(target);
   const auto pairs = static_cast<std::int64_t>(target.size() / 2);
   const Stream::Place at = stream.skip_pairs(static_cast<std::uint64_t>(pairs));
-  const AddNormals<T> kernel{.key = {at.key[0], at.key[1]},
-                             .counter = {at.counter[0], at.counter[1], at.counter[2], at.counter[3]},
-                             .word = at.word,
-                             .pairs = pairs,
-                             .deviation = deviation,
-                             .target = sum};
-  arrays.run(kernel, kernel.blocks());
-  return arrays.take(sum, target.size());
+  return results_of(arrays, target, [&](T* sum) {
+    return ForEach{AddNormals<T>{.key = {at.key[0], at.key[1]},
+                                 .counter = {at.counter[0], at.counter[1], at.counter[2], at.counter[3]},
+                                 .word = at.word,
+                                 .pairs = pairs,
+                                 .deviation = deviation,
+                                 .target = sum}};
+  });
 }
 
 /// A normalisation of so many examples, its parameters, and gradients in the tail's outputs.
@@ -116,12 +121,12 @@ NormResults<T> normalise(Arrays& arrays, const NormCase<T>& at) {
   T *outputs = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.deltas.size()))),
     *mean = arrays.put(unwritten<T>(count)), *inverse = arrays.put(unwritten<T>(count));
   const NormForward<T> forward{at.sizes, count, inputs, weight, bias, outputs, mean, inverse};
-  arrays.run(forward, forward.blocks());
+  arrays.run(forward);
   T *gradients = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.inputs.size()))),
     *weight_rows = arrays.put(unwritten<T>(rows)), *bias_rows = arrays.put(unwritten<T>(rows));
   const NormBackward<T> backward{at.sizes, count,   inputs,    arrays.put(at.deltas), weight,   bias,
                                  mean,     inverse, gradients, weight_rows,           bias_rows};
-  arrays.run(backward, backward.blocks());
+  arrays.run(backward);
   const auto groups = static_cast<std::size_t>(count), each = static_cast<std::size_t>(rows);
   return {arrays.take(outputs, at.deltas.size()), arrays.take(mean, groups),
           arrays.take(inverse, groups),           arrays.take(gradients, at.inputs.size()),
@@ -144,44 +149,38 @@ TangentResults<T> move(Arrays& arrays, const NormCase<T>& at, const NormCase<T>&
     *gradients = arrays.put(unwritten<T>(static_cast<std::int64_t>(at.inputs.size())));
   const NormTangentForward<T> forward{at.sizes,       at.groups(), scales, inputs,
                                       input_tangents, outputs,     moments};
-  arrays.run(forward, forward.blocks());
+  arrays.run(forward);
   const NormTangentBackward<T> backward{
       at.sizes, at.groups(), scales, inputs, input_tangents, arrays.put(at.deltas), arrays.put(by.deltas),
       moments,  gradients};
-  arrays.run(backward, backward.blocks());
+  arrays.run(backward);
   return {arrays.take(outputs, at.deltas.size()), arrays.take(gradients, at.inputs.size())};
 }
 
 template <typename T, typename Arrays>
 Numbers<T> patches(Arrays& arrays, const PatchSizes& sizes, const Numbers<T>& inputs) {
   const std::int64_t examples = static_cast<std::int64_t>(inputs.size()) / sizes.inputs();
-  const std::int64_t count = examples * sizes.rows() * sizes.positions();
-  T* out = arrays.put(unwritten<T>(count));
-  const Patches<T> kernel{sizes, examples, arrays.put(inputs), out};
-  arrays.run(kernel, kernel.blocks());
-  return arrays.take(out, static_cast<std::size_t>(count));
+  return results_of(arrays, unwritten<T>(examples * sizes.rows() * sizes.positions()), [&](T* out) {
+    return ForEach{Patches<T>{sizes, examples, arrays.put(inputs), out}};
+  });
 }
 
 /// The transpose, from so many examples' taps.
 template <typename T, typename Arrays>
 Numbers<T> add_patches(Arrays& arrays, const PatchSizes& sizes, const Numbers<T>& taps) {
   const std::int64_t examples = static_cast<std::int64_t>(taps.size()) / sizes.taps() / sizes.positions();
-  const std::int64_t count = examples * sizes.inputs();
-  T* out = arrays.put(unwritten<T>(count));
-  const AddPatches<T> kernel{sizes, examples, arrays.put(taps), out};
-  arrays.run(kernel, kernel.blocks());
-  return arrays.take(out, static_cast<std::size_t>(count));
+  return results_of(arrays, unwritten<T>(examples * sizes.inputs()), [&](T* out) {
+    return ForEach{AddPatches<T>{sizes, examples, arrays.put(taps), out}};
+  });
 }
 
 template <typename T, typename Arrays>
 Numbers<T> weight_matrix(Arrays& arrays, int taps, int rows, const Numbers<T>& weight,
                          const Numbers<T>& bias) {
   const auto out = static_cast<int>(bias.size());
-  const std::int64_t count = std::int64_t{out} * rows;
-  T* matrix = arrays.put(unwritten<T>(count));
-  const WeightMatrix<T> kernel{out, taps, rows, arrays.put(weight), arrays.put(bias), matrix};
-  arrays.run(kernel, kernel.blocks());
-  return arrays.take(matrix, static_cast<std::size_t>(count));
+  return results_of(arrays, unwritten<T>(std::int64_t{out} * rows), [&](T* matrix) {
+    return ForEach{WeightMatrix<T>{out, taps, rows, arrays.put(weight), arrays.put(bias), matrix}};
+  });
 }
 
 /// Shapes with all that can go wrong at an edge: one number, odd sizes, planes that windows do not fill, more
