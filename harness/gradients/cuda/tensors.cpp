@@ -44,15 +44,15 @@ T* numbers_of(const torch::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
 }
 
-NormSizes sizes_of(const torch::Tensor& inputs, const GroupNorm& layer, const kernels::Tail& tail) {
-  const kernels::Extent extent(inputs, layer, tail);
+NormSizes sizes_of(const torch::Tensor& inputs, const kernels::Norm& norm) {
+  const kernels::Extent extent(inputs, norm);
   (void)narrow(extent.group());
-  return {
-      .groups = layer.groups,
-      .channels = narrow(extent.channels),
-      .windows = {narrow(extent.height), narrow(extent.width), narrow(std::max<std::int64_t>(1, tail.pool))},
-      .relu = tail.relu,
-      .epsilon = layer.epsilon};
+  return {.groups = norm.layer.groups,
+          .channels = narrow(extent.channels),
+          .windows = {narrow(extent.height), narrow(extent.width),
+                      narrow(std::max<std::int64_t>(1, norm.tail.pool))},
+          .relu = norm.tail.relu,
+          .epsilon = norm.layer.epsilon};
 }
 
 template <typename T>
@@ -82,84 +82,65 @@ void pool_planes(kernels::Pooling what, std::int64_t size, at::IntArrayRef shape
   });
 }
 
-kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer,
-                               const torch::Tensor& weight, const torch::Tensor& bias,
-                               const kernels::Tail& tail) {
-  const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
-  kernels::Normalised result{at::empty(kernels::outputs_of(inputs, tail), inputs.options()),
-                             at::empty(moments, inputs.options()), at::empty(moments, inputs.options())};
+void group_norm(const torch::Tensor& inputs, const kernels::Norm& norm, const kernels::Normalised& to) {
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
-    const NormForward<scalar_t> forward{.sizes = sizes_of(inputs, layer, tail),
-                                        .count = inputs.size(0) * layer.groups,
-                                        .inputs = inputs.data_ptr<scalar_t>(),
-                                        .weight = weight.data_ptr<scalar_t>(),
-                                        .bias = bias.data_ptr<scalar_t>(),
-                                        .outputs = result.outputs.data_ptr<scalar_t>(),
-                                        .mean = result.mean.data_ptr<scalar_t>(),
-                                        .inverse = result.inverse_deviation.data_ptr<scalar_t>()};
-    launch_for(inputs, forward);
+    launch_for(inputs, NormForward<scalar_t>{.sizes = sizes_of(inputs, norm),
+                                             .count = inputs.size(0) * norm.layer.groups,
+                                             .inputs = inputs.data_ptr<scalar_t>(),
+                                             .weight = norm.weight.data_ptr<scalar_t>(),
+                                             .bias = norm.bias.data_ptr<scalar_t>(),
+                                             .outputs = to.outputs.data_ptr<scalar_t>(),
+                                             .mean = to.mean.data_ptr<scalar_t>(),
+                                             .inverse = to.inverse_deviation.data_ptr<scalar_t>()});
   });
-  return result;
 }
 
-kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
-                                          const kernels::Normalised& forward, const GroupNorm& layer,
-                                          const torch::Tensor& weight, const torch::Tensor& bias,
-                                          const kernels::Tail& tail) {
-  const std::vector<std::int64_t> rows{inputs.size(0), layer.channels};
-  kernels::NormGradient result{at::empty_like(inputs), at::empty(rows, inputs.options()),
-                               at::empty(rows, inputs.options())};
+void group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
+                         const kernels::Normalised& forward, const kernels::Norm& norm,
+                         const kernels::NormGradient& to) {
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward", [&] {
-    const NormBackward<scalar_t> backward{.sizes = sizes_of(inputs, layer, tail),
-                                          .count = inputs.size(0) * layer.groups,
-                                          .inputs = inputs.data_ptr<scalar_t>(),
-                                          .deltas = deltas.data_ptr<scalar_t>(),
-                                          .weight = weight.data_ptr<scalar_t>(),
-                                          .bias = bias.data_ptr<scalar_t>(),
-                                          .mean = forward.mean.data_ptr<scalar_t>(),
-                                          .inverse = forward.inverse_deviation.data_ptr<scalar_t>(),
-                                          .outputs = result.inputs.data_ptr<scalar_t>(),
-                                          .weight_rows = result.weight.data_ptr<scalar_t>(),
-                                          .bias_rows = result.bias.data_ptr<scalar_t>()};
-    launch_for(inputs, backward);
+    launch_for(inputs, NormBackward<scalar_t>{.sizes = sizes_of(inputs, norm),
+                                              .count = inputs.size(0) * norm.layer.groups,
+                                              .inputs = inputs.data_ptr<scalar_t>(),
+                                              .deltas = deltas.data_ptr<scalar_t>(),
+                                              .weight = norm.weight.data_ptr<scalar_t>(),
+                                              .bias = norm.bias.data_ptr<scalar_t>(),
+                                              .mean = forward.mean.data_ptr<scalar_t>(),
+                                              .inverse = forward.inverse_deviation.data_ptr<scalar_t>(),
+                                              .outputs = to.inputs.data_ptr<scalar_t>(),
+                                              .weight_rows = to.weight.data_ptr<scalar_t>(),
+                                              .bias_rows = to.bias.data_ptr<scalar_t>()});
   });
-  return result;
 }
 
-kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
-                                        const kernels::MovingNorm& norm) {
-  kernels::NormTangent result{at::empty(kernels::outputs_of(inputs, norm.tail), inputs.options()),
-                              at::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
+void group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                        const kernels::MovingNorm& norm, const kernels::NormTangent& to) {
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
-    const NormTangentForward<scalar_t> forward{.sizes = sizes_of(inputs, norm.layer, norm.tail),
-                                               .count = inputs.size(0) * norm.layer.groups,
-                                               .scales = scales_of<scalar_t>(norm),
-                                               .inputs = inputs.data_ptr<scalar_t>(),
-                                               .input_tangents = input_tangents.data_ptr<scalar_t>(),
-                                               .outputs = result.outputs.data_ptr<scalar_t>(),
-                                               .moments = result.moments.data_ptr<scalar_t>()};
-    launch_for(inputs, forward);
+    launch_for(inputs, NormTangentForward<scalar_t>{.sizes = sizes_of(inputs, norm),
+                                                    .count = inputs.size(0) * norm.layer.groups,
+                                                    .scales = scales_of<scalar_t>(norm),
+                                                    .inputs = inputs.data_ptr<scalar_t>(),
+                                                    .input_tangents = input_tangents.data_ptr<scalar_t>(),
+                                                    .outputs = to.outputs.data_ptr<scalar_t>(),
+                                                    .moments = to.moments.data_ptr<scalar_t>()});
   });
-  return result;
 }
 
-torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
-                                          const torch::Tensor& inputs, const torch::Tensor& input_tangents,
-                                          const torch::Tensor& moments, const kernels::MovingNorm& norm) {
-  const torch::Tensor result = at::empty_like(inputs);
+void group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
+                                 const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                                 const torch::Tensor& moments, const kernels::MovingNorm& norm,
+                                 const torch::Tensor& to) {
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward_tangent", [&] {
-    const NormTangentBackward<scalar_t> backward{.sizes = sizes_of(inputs, norm.layer, norm.tail),
-                                                 .count = inputs.size(0) * norm.layer.groups,
-                                                 .scales = scales_of<scalar_t>(norm),
-                                                 .inputs = inputs.data_ptr<scalar_t>(),
-                                                 .input_tangents = input_tangents.data_ptr<scalar_t>(),
-                                                 .deltas = deltas.data_ptr<scalar_t>(),
-                                                 .delta_tangents = delta_tangents.data_ptr<scalar_t>(),
-                                                 .moments = moments.data_ptr<scalar_t>(),
-                                                 .outputs = result.data_ptr<scalar_t>()};
-    launch_for(inputs, backward);
+    launch_for(inputs, NormTangentBackward<scalar_t>{.sizes = sizes_of(inputs, norm),
+                                                     .count = inputs.size(0) * norm.layer.groups,
+                                                     .scales = scales_of<scalar_t>(norm),
+                                                     .inputs = inputs.data_ptr<scalar_t>(),
+                                                     .input_tangents = input_tangents.data_ptr<scalar_t>(),
+                                                     .deltas = deltas.data_ptr<scalar_t>(),
+                                                     .delta_tangents = delta_tangents.data_ptr<scalar_t>(),
+                                                     .moments = moments.data_ptr<scalar_t>(),
+                                                     .outputs = to.data_ptr<scalar_t>()});
   });
-  return result;
 }
 
 torch::Tensor squared_norms(const torch::Tensor& rows) {

@@ -39,22 +39,19 @@ class Walked {
   Walked& operator=(const Walked&) = delete;
 };
 
-/// Writes to `to`.
+// These write to `to`.
 void pool_planes(kernels::Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
                  const torch::Tensor& from, const torch::Tensor& to);
-
-kernels::Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer,
-                               const torch::Tensor& weight, const torch::Tensor& bias,
-                               const kernels::Tail& tail);
-kernels::NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
-                                          const kernels::Normalised& forward, const GroupNorm& layer,
-                                          const torch::Tensor& weight, const torch::Tensor& bias,
-                                          const kernels::Tail& tail);
-kernels::NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
-                                        const kernels::MovingNorm& norm);
-torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
-                                          const torch::Tensor& inputs, const torch::Tensor& input_tangents,
-                                          const torch::Tensor& moments, const kernels::MovingNorm& norm);
+void group_norm(const torch::Tensor& inputs, const kernels::Norm& norm, const kernels::Normalised& to);
+void group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
+                         const kernels::Normalised& forward, const kernels::Norm& norm,
+                         const kernels::NormGradient& to);
+void group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                        const kernels::MovingNorm& norm, const kernels::NormTangent& to);
+void group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
+                                 const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                                 const torch::Tensor& moments, const kernels::MovingNorm& norm,
+                                 const torch::Tensor& to);
 
 /// float64 [n], where the rows [n, ...] lie.
 torch::Tensor squared_norms(const torch::Tensor& rows);

@@ -26,14 +26,20 @@ struct Tail {
   std::int64_t pool = 0;  ///< size of the average pooling after it; 0: none
 };
 
+/// A group normalisation of [n, channels, ...], its parameters [channels], and its tail. Pooling wants
+/// [n, channels, h, w].
+struct Norm {
+  GroupNorm layer;
+  Tail tail;
+  torch::Tensor weight, bias;
+};
+
 struct Normalised {
   torch::Tensor outputs;                  ///< of the tail
   torch::Tensor mean, inverse_deviation;  ///< [n, groups]
 };
-/// Group normalisation of [n, channels, ...], then the tail: the same bits as at::relu and pool_planes after
-/// a normalisation without one. Pooling wants [n, channels, h, w].
-Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const torch::Tensor& weight,
-                      const torch::Tensor& bias, const Tail& tail = {});
+/// The same bits as at::relu and pool_planes after a normalisation without a tail.
+Normalised group_norm(const torch::Tensor& inputs, const Norm& norm);
 
 struct NormGradient {
   torch::Tensor inputs;
@@ -42,9 +48,7 @@ struct NormGradient {
 /// From the gradient in the tail's outputs: the same bits as pool_planes and at::threshold_backward
 /// before a pass without a tail. What was normalised is computed again, so that nobody need keep it.
 NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
-                                 const Normalised& forward, const GroupNorm& layer,
-                                 const torch::Tensor& weight, const torch::Tensor& bias,
-                                 const Tail& tail = {});
+                                 const Normalised& forward, const Norm& norm);
 
 /// A factor for each example of a micro-batch, on the host, and once on a GPU whose kernels ask for them.
 class Factors {

@@ -95,49 +95,52 @@ struct Backward {
 
 }  // namespace
 
-Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const torch::Tensor& weight,
-                      const torch::Tensor& bias, const Tail& tail) {
-  if (cuda::takes(inputs)) return cuda::group_norm(inputs, layer, weight, bias, tail);
-  const Extent extent(inputs, layer, tail);
-  const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
-  Normalised result{torch::empty(outputs_of(inputs, tail), inputs.options()),
+Normalised group_norm(const torch::Tensor& inputs, const Norm& norm) {
+  const std::vector<std::int64_t> moments{inputs.size(0), norm.layer.groups};
+  Normalised result{torch::empty(outputs_of(inputs, norm.tail), inputs.options()),
                     torch::empty(moments, inputs.options()), torch::empty(moments, inputs.options())};
+  if (cuda::takes(inputs)) {
+    cuda::group_norm(inputs, norm, result);
+    return result;
+  }
+  const Extent extent(inputs, norm);
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
-    std::vector<scalar_t> scratch(tail.pool == 0 ? 0 : static_cast<std::size_t>(extent.plane));
+    std::vector<scalar_t> scratch(norm.tail.pool == 0 ? 0 : static_cast<std::size_t>(extent.plane));
     Forward<scalar_t> forward{.in = inputs.data_ptr<scalar_t>(),
-                              .weight = weight.data_ptr<scalar_t>(),
-                              .bias = bias.data_ptr<scalar_t>(),
+                              .weight = norm.weight.data_ptr<scalar_t>(),
+                              .bias = norm.bias.data_ptr<scalar_t>(),
                               .out = result.outputs.data_ptr<scalar_t>(),
                               .mean = result.mean.data_ptr<scalar_t>(),
                               .inverse = result.inverse_deviation.data_ptr<scalar_t>(),
                               .scratch = scratch.data()};
-    run_vectorised([&] { forward.run(extent, tail, layer.epsilon); });
+    run_vectorised([&] { forward.run(extent, norm.tail, norm.layer.epsilon); });
   });
   return result;
 }
 
 NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
-                                 const Normalised& forward, const GroupNorm& layer,
-                                 const torch::Tensor& weight, const torch::Tensor& bias, const Tail& tail) {
-  if (cuda::takes(inputs))
-    return cuda::group_norm_backward(deltas, inputs, forward, layer, weight, bias, tail);
-  const Extent extent(inputs, layer, tail);
-  const std::vector<std::int64_t> rows{inputs.size(0), layer.channels};
+                                 const Normalised& forward, const Norm& norm) {
+  const std::vector<std::int64_t> rows{inputs.size(0), norm.layer.channels};
   NormGradient result{torch::empty_like(inputs), torch::empty(rows, inputs.options()),
                       torch::empty(rows, inputs.options())};
+  if (cuda::takes(inputs)) {
+    cuda::group_norm_backward(deltas, inputs, forward, norm, result);
+    return result;
+  }
+  const Extent extent(inputs, norm);
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward", [&] {
     std::vector<scalar_t> scratch(static_cast<std::size_t>(extent.channels * extent.plane));
     Backward<scalar_t> backward{.in = inputs.data_ptr<scalar_t>(),
                                 .delta = deltas.data_ptr<scalar_t>(),
-                                .weight = weight.data_ptr<scalar_t>(),
-                                .bias = bias.data_ptr<scalar_t>(),
+                                .weight = norm.weight.data_ptr<scalar_t>(),
+                                .bias = norm.bias.data_ptr<scalar_t>(),
                                 .mean = forward.mean.data_ptr<scalar_t>(),
                                 .inverse = forward.inverse_deviation.data_ptr<scalar_t>(),
                                 .out = result.inputs.data_ptr<scalar_t>(),
                                 .weight_row = result.weight.data_ptr<scalar_t>(),
                                 .bias_row = result.bias.data_ptr<scalar_t>(),
                                 .scratch = scratch.data()};
-    run_vectorised([&] { backward.run(extent, tail); });
+    run_vectorised([&] { backward.run(extent, norm.tail); });
   });
   return result;
 }

@@ -17,14 +17,14 @@ struct Extent {
   std::int64_t groups, groups_per_example, channels;  ///< channels of a group
   std::int64_t plane, height, width, pooled_plane;
 
-  Extent(const torch::Tensor& inputs, const GroupNorm& layer, const Tail& tail)
-      : groups(inputs.size(0) * layer.groups),
-        groups_per_example(layer.groups),
-        channels(layer.channels / layer.groups),
+  Extent(const torch::Tensor& inputs, const Norm& norm)
+      : groups(inputs.size(0) * norm.layer.groups),
+        groups_per_example(norm.layer.groups),
+        channels(norm.layer.channels / norm.layer.groups),
         plane(inputs.numel() / std::max<std::int64_t>(1, inputs.size(0) * inputs.size(1))),
-        height(tail.pool == 0 ? 1 : inputs.size(2)),
-        width(tail.pool == 0 ? plane : inputs.size(3)),
-        pooled_plane(tail.pool == 0 ? plane : (height / tail.pool) * (width / tail.pool)) {}
+        height(norm.tail.pool == 0 ? 1 : inputs.size(2)),
+        width(norm.tail.pool == 0 ? plane : inputs.size(3)),
+        pooled_plane(norm.tail.pool == 0 ? plane : (height / norm.tail.pool) * (width / norm.tail.pool)) {}
 
   /// Numbers of a group.
   std::int64_t group() const { return channels * plane; }

@@ -168,10 +168,13 @@ struct TangentBackward {
 
 NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                                const MovingNorm& norm) {
-  if (cuda::takes(inputs)) return cuda::group_norm_tangent(inputs, input_tangents, norm);
-  const Extent extent(inputs, norm.layer, norm.tail);
   NormTangent result{torch::empty(outputs_of(inputs, norm.tail), inputs.options()),
                      torch::empty({inputs.size(0), norm.layer.groups, kMoments}, inputs.options())};
+  if (cuda::takes(inputs)) {
+    cuda::group_norm_tangent(inputs, input_tangents, norm, result);
+    return result;
+  }
+  const Extent extent(inputs, norm);
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
     std::vector<scalar_t> scratch(static_cast<std::size_t>(extent.plane));
     TangentForward<scalar_t> forward{
@@ -189,11 +192,12 @@ NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor&
 torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
                                           const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                                           const torch::Tensor& moments, const MovingNorm& norm) {
-  if (cuda::takes(inputs)) {
-    return cuda::group_norm_backward_tangent(deltas, delta_tangents, inputs, input_tangents, moments, norm);
-  }
-  const Extent extent(inputs, norm.layer, norm.tail);
   torch::Tensor result = torch::empty_like(inputs);
+  if (cuda::takes(inputs)) {
+    cuda::group_norm_backward_tangent(deltas, delta_tangents, inputs, input_tangents, moments, norm, result);
+    return result;
+  }
+  const Extent extent(inputs, norm);
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward_tangent", [&] {
     std::vector<scalar_t> scratch(static_cast<std::size_t>(2 * extent.group()));
     TangentBackward<scalar_t> backward{

@@ -6,11 +6,8 @@
 
 namespace fedarena::kernels {
 
-/// A group normalisation with its tail, and the direction in which its parameters move.
-struct MovingNorm {
-  GroupNorm layer;
-  Tail tail;
-  torch::Tensor weight, bias;
+/// A normalisation and the direction in which its parameters move.
+struct MovingNorm : Norm {
   torch::Tensor weight_tangent, bias_tangent;
 };
 

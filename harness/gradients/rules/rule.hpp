@@ -82,8 +82,8 @@ std::size_t layers_of_next_rule(std::span<const Layer> layers, const torch::Tens
 /// Whether a convolution of such inputs goes by kernels/lanes.hpp.
 bool works_in_lanes(const Conv2d& layer, const torch::Tensor& inputs);
 
-/// What follows the normalisation layers[0] in its rule.
-kernels::Tail tail_of(std::span<const Layer> layers);
+/// The normalisation layers[0] with its parameters and with what follows it in its rule.
+kernels::Norm norm_of(std::span<const Layer> layers, const std::vector<torch::Tensor>& parameters);
 
 /// The rule of those layers, which have one, for those inputs; `weights` are those of layers[0] and outlive
 /// the rule.

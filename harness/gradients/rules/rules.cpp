@@ -66,17 +66,15 @@ class PoolRule final : public Rule {
 
 class GroupNormRule final : public Rule {
  public:
-  GroupNormRule(const GroupNorm& layer, std::vector<torch::Tensor> parameters, const kernels::Tail& tail)
-      : layer_(layer), parameters_(std::move(parameters)), tail_(tail) {}
+  explicit GroupNormRule(kernels::Norm norm) : norm_(std::move(norm)) {}
 
   torch::Tensor forward(const torch::Tensor& inputs) override {
     inputs_ = inputs;
-    forward_ = kernels::group_norm(inputs, layer_, parameters_[0], parameters_[1], tail_);
+    forward_ = kernels::group_norm(inputs, norm_);
     return std::exchange(forward_.outputs, torch::Tensor());
   }
   torch::Tensor backward(const torch::Tensor& deltas, bool /*wanted*/) override {
-    gradient_ = kernels::group_norm_backward(deltas, inputs_, forward_, layer_, parameters_[0],
-                                             parameters_[1], tail_);
+    gradient_ = kernels::group_norm_backward(deltas, inputs_, forward_, norm_);
     return std::exchange(gradient_.inputs, torch::Tensor());
   }
   void add_lengths(Lengths& lengths) const override {
@@ -92,9 +90,7 @@ class GroupNormRule final : public Rule {
   }
 
  private:
-  GroupNorm layer_;
-  std::vector<torch::Tensor> parameters_;
-  kernels::Tail tail_;
+  kernels::Norm norm_;
   torch::Tensor inputs_;
   kernels::Normalised forward_;
   kernels::NormGradient gradient_;
@@ -149,10 +145,10 @@ std::size_t layers_of_next_rule(std::span<const Layer> layers, const torch::Tens
   return !follows(1, Relu{}) ? 1 : follows(2, MaxPool{}) ? 3 : 2;
 }
 
-kernels::Tail tail_of(std::span<const Layer> layers) {
+kernels::Norm norm_of(std::span<const Layer> layers, const std::vector<torch::Tensor>& parameters) {
   kernels::Tail tail{.relu = layers.size() > 1};
   if (layers.size() > 2) tail.pool = std::get<AveragePool>(layers[2]).size;
-  return tail;
+  return {std::get<GroupNorm>(layers[0]), tail, parameters[0], parameters[1]};
 }
 
 std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeights& weights,
@@ -162,8 +158,8 @@ std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeight
       Overload{
           [&](const Conv2d&) -> Made { return make_conv2d_rule(layers, weights, inputs, want); },
           [&](const Linear&) -> Made { return make_linear_rule(weights.parameters); },
-          [&](const GroupNorm& norm) -> Made {
-            return std::make_unique<GroupNormRule>(norm, weights.parameters, tail_of(layers));
+          [&](const GroupNorm&) -> Made {
+            return std::make_unique<GroupNormRule>(norm_of(layers, weights.parameters));
           },
           [&](const Embedding& embedding) -> Made {
             return make_embedding_rule(embedding, weights.parameters, inputs);

@@ -109,10 +109,9 @@ std::unique_ptr<TangentRule> make_tangent_rule(std::span<const Layer> layers, Mo
             return make_conv2d_tangent_rule(conv, std::move(parameters), inputs);
           },
           [&](const Linear&) -> Made { return std::make_unique<LinearTangent>(std::move(parameters)); },
-          [&](const GroupNorm& norm) -> Made {
-            return std::make_unique<GroupNormTangent>(
-                kernels::MovingNorm{norm, tail_of(layers), parameters.at[0], parameters.at[1],
-                                    parameters.direction[0], parameters.direction[1]});
+          [&](const GroupNorm&) -> Made {
+            return std::make_unique<GroupNormTangent>(kernels::MovingNorm{
+                norm_of(layers, parameters.at), parameters.direction[0], parameters.direction[1]});
           },
           [](const AveragePool& pool) -> Made {
             return std::make_unique<MapTangent>(pooling(Pooling::kAverage, pool.size),

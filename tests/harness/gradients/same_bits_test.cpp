@@ -75,7 +75,8 @@ void compare_tails(const SameBitsShape& shape, torch::ScalarType type, bool spec
   weight[0] = 0;
   bias[0] = -0.0;
   if (special) add_specials(inputs);
-  const Normalised plain = group_norm(inputs, layer, weight, bias);
+  const Norm alone{layer, {}, weight, bias};
+  const Normalised plain = group_norm(inputs, alone);
   const torch::Tensor rectified = at::relu(plain.outputs);
   for (const bool relu : {false, true}) {
     for (const std::int64_t pool : {0, 1, 2, 3}) {
@@ -84,8 +85,8 @@ void compare_tails(const SameBitsShape& shape, torch::ScalarType type, bool spec
                                            shape.width, torch::toString(type), special, relu, pool);
       torch::Tensor outputs = relu ? rectified : plain.outputs;
       if (pool != 0) outputs = pool_planes(Pooling::kAverage, pool, sizes, {}, outputs);
-      const Tail tail{.relu = relu, .pool = pool};
-      const Normalised fused = group_norm(inputs, layer, weight, bias, tail);
+      const Norm norm{layer, {.relu = relu, .pool = pool}, weight, bias};
+      const Normalised fused = group_norm(inputs, norm);
       expect_same_bits(fused.outputs, outputs, what);
       expect_same_bits(fused.mean, plain.mean, what);
       expect_same_bits(fused.inverse_deviation, plain.inverse_deviation, what);
@@ -95,8 +96,8 @@ void compare_tails(const SameBitsShape& shape, torch::ScalarType type, bool spec
       torch::Tensor before = deltas;
       if (pool != 0) before = pool_planes(Pooling::kAverageAdjoint, pool, sizes, {}, before);
       if (relu) before = at::threshold_backward(before, rectified, 0);
-      const NormGradient expected = group_norm_backward(before, inputs, plain, layer, weight, bias);
-      const NormGradient actual = group_norm_backward(deltas, inputs, fused, layer, weight, bias, tail);
+      const NormGradient expected = group_norm_backward(before, inputs, plain, alone);
+      const NormGradient actual = group_norm_backward(deltas, inputs, fused, norm);
       expect_same_bits(actual.inputs, expected.inputs, what);
       expect_same_bits(actual.weight, expected.weight, what);
       expect_same_bits(actual.bias, expected.bias, what);
@@ -119,8 +120,8 @@ TEST(SameBits, ReluKeepsMinusZeroAndNanLikeLibTorch) {
       const torch::Tensor inputs = torch::full({1, 1, 5, 7}, 3.0, type);
       const torch::Tensor weight = torch::full({1}, -0.0, type);
       const torch::Tensor shift = torch::full({1}, bias, type);
-      const Normalised plain = group_norm(inputs, {1, 1}, weight, shift);
-      const Normalised fused = group_norm(inputs, {1, 1}, weight, shift, {.relu = true});
+      const Normalised plain = group_norm(inputs, {{1, 1}, {}, weight, shift});
+      const Normalised fused = group_norm(inputs, {{1, 1}, {.relu = true}, weight, shift});
       expect_same_bits(fused.outputs, at::relu(plain.outputs), fmt::format("bias {}", bias));
     }
   }
