@@ -133,7 +133,7 @@ class Passes {
     torch::Tensor deltas = at::softmax(outputs, 1);
     for (std::size_t i = steps.size(); i-- > 0;)
       take(steps[i], Half::kBackward, [&] { deltas = steps[i].rule->backward(deltas.contiguous(), i > 0); });
-    Lengths lengths(kImages);
+    Lengths lengths;
     for (const Step& step : steps)
       take(step, Half::kLengths, [&] {
         if (want_ == Want::kPerExample) step.rule->add_lengths(lengths);

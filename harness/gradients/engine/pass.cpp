@@ -59,11 +59,10 @@ torch::Tensor Pass::backward(torch::Tensor deltas, bool to_inputs, Trace* trace)
   return deltas;
 }
 
-Lengths Pass::lengths(std::int64_t examples) const {
-  Lengths result(static_cast<std::size_t>(examples));
-  for (const Step& step : steps_) step.rule->add_lengths(result);
-  result.read();
-  return result;
+std::vector<Length> Pass::lengths(std::int64_t examples) const {
+  Lengths all;
+  for (const Step& step : steps_) step.rule->add_lengths(all);
+  return all.read(examples);
 }
 
 void Pass::add_sum(const kernels::Factors& factors, const Params& sum) const {

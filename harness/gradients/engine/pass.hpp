@@ -47,7 +47,7 @@ class Pass {
   torch::Tensor forward(const torch::Tensor& inputs, Trace* trace = nullptr);
   torch::Tensor backward(torch::Tensor deltas, bool to_inputs, Trace* trace = nullptr);
 
-  Lengths lengths(std::int64_t examples) const;
+  std::vector<Length> lengths(std::int64_t examples) const;
   void add_sum(const kernels::Factors& factors, const Params& sum) const;
 
  private:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <variant>
 #include <vector>
 
@@ -29,10 +28,9 @@ constexpr double kSmallestBound = 1e-15;
 constexpr double kLargestReach = 16;
 
 // Written so that NaN is none.
-bool is_ordinary(const Lengths& lengths, std::size_t example) {
-  const double norm = std::sqrt(lengths.squared[example]);
-  return norm <= kLargest && lengths.inputs[example] <= kLargest &&
-         lengths.reach[example] <= kLargestReach * norm;
+bool is_ordinary(const Length& length) {
+  const double norm = std::sqrt(length.squared);
+  return norm <= kLargest && length.inputs <= kLargest && length.reach <= kLargestReach * norm;
 }
 
 // One example's gradient in float64, and in units of its largest part, which may be 0 or not finite: the norm
@@ -113,15 +111,15 @@ ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batc
   const torch::NoGradGuard no_graph;
   Pass pass(weights, Want::kPerExample);
   pass.run(batch);
-  const Lengths lengths = pass.lengths(batch.size());
+  const std::vector<Length> lengths = pass.lengths(batch.size());
 
   ClippedSum result{.sum = zeros_like(at)};
   const double bound = (1 - slack(at.flat().scalar_type())) * clip_norm;
   std::vector<double> factors;
   std::vector<std::int64_t> extreme;
-  for (std::size_t i = 0; i < lengths.squared.size(); ++i) {
-    const double norm = std::sqrt(lengths.squared[i]);
-    const bool ordinary = is_ordinary(lengths, i);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const double norm = std::sqrt(lengths[i].squared);
+    const bool ordinary = is_ordinary(lengths[i]);
     if (!ordinary) extreme.push_back(static_cast<std::int64_t>(i));
     factors.push_back(!ordinary ? 0 : norm <= bound ? 1 : bound / norm);
     result.clipped += ordinary && norm > clip_norm;
@@ -139,7 +137,9 @@ torch::Tensor norms_by_rules(const Weights& weights, const Batch& batch) {
   const Model& model = weights.model();
   torch::Tensor norms = torch::empty({batch.size()}, torch::kFloat64);
   auto* out = norms.data_ptr<double>();
-  std::optional<Lengths> lengths;
+  // Without rules none is ordinary.
+  std::vector<Length> lengths(static_cast<std::size_t>(batch.size()),
+                              {.squared = std::numeric_limits<double>::quiet_NaN()});
   if (has_rules(model)) {
     const torch::NoGradGuard no_graph;
     Pass pass(weights, Want::kPerExample);
@@ -147,9 +147,8 @@ torch::Tensor norms_by_rules(const Weights& weights, const Batch& batch) {
     lengths = pass.lengths(batch.size());
   }
   for (std::int64_t i = 0; i < batch.size(); ++i) {
-    const auto example = static_cast<std::size_t>(i);
-    const bool by_rules = lengths && is_ordinary(*lengths, example);
-    out[i] = by_rules ? std::sqrt(lengths->squared[example]) : norm_of_one(model, weights.at(), batch, i);
+    const Length& own = lengths[static_cast<std::size_t>(i)];
+    out[i] = is_ordinary(own) ? std::sqrt(own.squared) : norm_of_one(model, weights.at(), batch, i);
   }
   return norms;
 }

@@ -31,13 +31,11 @@ class LinearRule final : public Rule {
   }
   void add_lengths(Lengths& lengths) const override {
     lengths.add({kernels::squared_norms(inputs_), kernels::squared_norms(deltas_)},
-                [](Lengths& all, std::span<const Lengths::Numbers> squared) {
-                  for (std::size_t i = 0; i < all.squared.size(); ++i) {
-                    const double input = squared[0][i], delta = squared[1][i];
-                    all.squared[i] += (input + 1) * delta;  // the bias has input one
-                    all.inputs[i] += std::sqrt(input);
-                    all.reach[i] += std::sqrt(input * delta);
-                  }
+                [](Length& own, const double* squared) {
+                  const double input = squared[0], delta = squared[1];
+                  own.squared += (input + 1) * delta;  // the bias has input one
+                  own.inputs += std::sqrt(input);
+                  own.reach += std::sqrt(input * delta);
                 });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
@@ -103,12 +101,11 @@ class HeldConv2d final : public Conv2dRule {
 
   void add_lengths(Lengths& lengths) const override {
     // Transformed inputs overflow before a convolution of them does.
-    lengths.add({kernels::squared_norms(biases_), kernels::squared_norms(inputs())},
-                [this](Lengths& all, std::span<const Lengths::Numbers> squared) {
-                  for (std::size_t i = 0; i < squared_.size(); ++i) {
-                    all.squared[i] += squared_[i] + squared[0][i];
-                    all.inputs[i] += std::sqrt(squared[1][i]);
-                  }
+    lengths.add({torch::tensor(squared_, torch::kFloat64), kernels::squared_norms(biases_),
+                 kernels::squared_norms(inputs())},
+                [](Length& own, const double* squared) {
+                  own.squared += squared[0] + squared[1];
+                  own.inputs += std::sqrt(squared[2]);
                 });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
@@ -153,12 +150,10 @@ class GhostConv2d final : public Conv2dRule {
     const torch::Tensor reach =
         (patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1);
     lengths.add({squared, reach, patches.square().sum({1, 2}).sqrt()},
-                [](Lengths& all, std::span<const Lengths::Numbers> numbers) {
-                  for (std::size_t i = 0; i < all.squared.size(); ++i) {
-                    all.squared[i] += numbers[0][i] < 0 ? 0 : numbers[0][i];  // NaN stays
-                    all.reach[i] += numbers[1][i];
-                    all.inputs[i] += numbers[2][i];
-                  }
+                [](Length& own, const double* numbers) {
+                  own.squared += numbers[0] < 0 ? 0 : numbers[0];  // NaN stays
+                  own.reach += numbers[1];
+                  own.inputs += numbers[2];
                 });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
@@ -189,8 +184,8 @@ class LaneConv2d final : public Rule {
     return convolution_.backward(deltas, want_ == Want::kPerExample, wanted);
   }
   void add_lengths(Lengths& lengths) const override {
-    const std::vector<double> squared = convolution_.squared_norms();
-    for (std::size_t i = 0; i < squared.size(); ++i) lengths.squared[i] += squared[i];
+    lengths.add({torch::tensor(convolution_.squared_norms(), torch::kFloat64)},
+                [](Length& own, const double* squared) { own.squared += *squared; });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     convolution_.add_sum(factors, sums[0], sums[1]);

@@ -35,7 +35,10 @@ class EmbeddingRule final : public Rule {
     return {};
   }
   void add_lengths(Lengths& lengths) const override {
-    for (std::size_t i = 0; i < rows_.size(); ++i) lengths.squared[i] += kernels::squared_norm(rows_[i]);
+    std::vector<double> squared;
+    for (const torch::Tensor& rows : rows_) squared.push_back(kernels::squared_norm(rows));
+    lengths.add({torch::tensor(squared, torch::kFloat64)},
+                [](Length& own, const double* numbers) { own.squared += *numbers; });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -77,11 +80,9 @@ class GhostEmbedding final : public Rule {
     const torch::Tensor lengths_of_deltas = deltas.square().sum(2).sqrt();
     const torch::Tensor reach =
         (lengths_of_deltas.unsqueeze(2) * lengths_of_deltas.unsqueeze(1) * same).sum({1, 2}).sqrt();
-    lengths.add({squared, reach}, [](Lengths& all, std::span<const Lengths::Numbers> numbers) {
-      for (std::size_t i = 0; i < all.squared.size(); ++i) {
-        all.squared[i] += numbers[0][i] < 0 ? 0 : numbers[0][i];  // NaN stays
-        all.reach[i] += numbers[1][i];
-      }
+    lengths.add({squared, reach}, [](Length& own, const double* numbers) {
+      own.squared += numbers[0] < 0 ? 0 : numbers[0];  // NaN stays
+      own.reach += numbers[1];
     });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {

@@ -53,11 +53,9 @@ class ProductRule final : public Rule {
   void add_lengths(Lengths& lengths) const override {
     // Sums over positions overflow before the inputs' norm does.
     lengths.add({kernels::squared_norms(gradients_), kernels::squared_norms(inputs_)},
-                [](Lengths& all, std::span<const Lengths::Numbers> squared) {
-                  for (std::size_t i = 0; i < all.squared.size(); ++i) {
-                    all.squared[i] += squared[0][i];
-                    all.inputs[i] += std::sqrt(squared[1][i]);
-                  }
+                [](Length& own, const double* squared) {
+                  own.squared += squared[0];
+                  own.inputs += std::sqrt(squared[1]);
                 });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {

@@ -15,32 +15,33 @@
 
 namespace fedarena {
 
-/// What is known of each example's gradient before any of it is summed; one entry an example.
-class Lengths {
- public:
-  using Numbers = std::vector<double>;
-  using Use = std::function<void(Lengths&, std::span<const Numbers>)>;
-
-  explicit Lengths(std::size_t examples) : squared(examples), inputs(examples), reach(examples) {}
-
-  /// Calls use(lengths, numbers), with those of each tensor [n]: at once, or where they lie on a GPU in
-  /// `read`, which waits for all of them only once.
-  void add(const std::vector<torch::Tensor>& tensors, Use use);
-  void read();
-
-  std::vector<double> squared;  ///< squared norm of the gradient
-  std::vector<double> inputs;   ///< norms of inputs, summed over affine maps and convolutions
+/// What is known of an example's gradient before any of it is summed.
+struct Length {
+  double squared = 0;  ///< squared norm of the gradient
+  double inputs = 0;   ///< norms of inputs, summed over affine maps and convolutions
   /// Sum over layers whose gradients are never held and their positions of |input| * |delta|: what the norms
   /// of their gradients would add up to if nothing cancelled, and the scale of rounding.
-  std::vector<double> reach;
+  double reach = 0;
+};
+
+/// What rules add to every example's Length. All numbers are read at once, because a GPU is waited for then.
+class Lengths {
+ public:
+  /// `numbers`: the example's of each tensor.
+  using Use = std::function<void(Length&, const double* numbers)>;
+
+  /// Lets read() call `use` for each example, with its numbers of these tensors, float64 [n].
+  void add(const std::vector<torch::Tensor>& tensors, Use use);
+  /// Of that many examples, to which rules have added in turn.
+  std::vector<Length> read(std::int64_t examples) const;
 
  private:
-  struct Waiting {
+  struct Addition {
     std::size_t tensors;
     Use use;
   };
-  std::vector<torch::Tensor> unread_;
-  std::vector<Waiting> waiting_;
+  std::vector<torch::Tensor> tensors_;
+  std::vector<Addition> additions_;
 };
 
 /// What a rule is wanted for.

@@ -79,10 +79,7 @@ class GroupNormRule final : public Rule {
   }
   void add_lengths(Lengths& lengths) const override {
     lengths.add({kernels::squared_norms(gradient_.weight), kernels::squared_norms(gradient_.bias)},
-                [](Lengths& all, std::span<const Lengths::Numbers> squared) {
-                  for (std::size_t i = 0; i < all.squared.size(); ++i)
-                    all.squared[i] += squared[0][i] + squared[1][i];
-                });
+                [](Length& own, const double* squared) { own.squared += squared[0] + squared[1]; });
   }
   void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
     kernels::add_weighted_sum(factors, gradient_.weight, sums[0]);
@@ -99,30 +96,22 @@ class GroupNormRule final : public Rule {
 }  // namespace
 
 void Lengths::add(const std::vector<torch::Tensor>& tensors, Use use) {
-  if (!cuda::takes(tensors[0])) {
-    std::vector<Numbers> numbers;
-    for (const torch::Tensor& tensor : tensors) numbers.push_back(kernels::to_vector(tensor));
-    use(*this, numbers);
-    return;
-  }
-  for (const torch::Tensor& tensor : tensors) unread_.push_back(tensor);
-  waiting_.push_back({tensors.size(), std::move(use)});
+  tensors_.insert(tensors_.end(), tensors.begin(), tensors.end());
+  additions_.push_back({tensors.size(), std::move(use)});
 }
 
-void Lengths::read() {
-  if (unread_.empty()) return;
-  const Numbers all = kernels::to_vector(at::stack(unread_));
-  auto next = all.begin();
-  for (const Waiting& step : waiting_) {
-    std::vector<Numbers> numbers;
-    for (std::size_t i = 0; i < step.tensors; ++i) {
-      numbers.emplace_back(next, next + static_cast<std::ptrdiff_t>(squared.size()));
-      next += static_cast<std::ptrdiff_t>(squared.size());
+std::vector<Length> Lengths::read(std::int64_t examples) const {
+  std::vector<Length> result(static_cast<std::size_t>(examples));
+  if (tensors_.empty()) return result;
+  const std::vector<double> all = kernels::to_vector(at::stack(tensors_, 1));
+  const double* numbers = all.data();
+  for (Length& own : result) {
+    for (const Addition& addition : additions_) {
+      addition.use(own, numbers);
+      numbers += addition.tensors;
     }
-    step.use(*this, numbers);
   }
-  unread_.clear();
-  waiting_.clear();
+  return result;
 }
 
 bool has_rule(const Layer& layer) {
