@@ -95,13 +95,6 @@ Batch first_examples(const Examples& examples, const ExampleReader& reader, std:
   return reader.read(examples, torch::arange(count, torch::kInt64));
 }
 
-BatchSource slices_of(const Batch& examples) {
-  return [&examples](std::int64_t begin, std::int64_t end) {
-    return Batch{examples.inputs.narrow(0, begin, end - begin),
-                 examples.targets.narrow(0, begin, end - begin)};
-  };
-}
-
 std::unique_ptr<const Algorithm> from_plugin(const std::string& name, const Settings& settings) {
   static const PluginHost* const host = [] {
     auto* loaded = new PluginHost();

@@ -29,8 +29,6 @@ Model make_model(const Scenario& scenario);
 Params initial_weights(const Model& model);
 /// The first `count` examples as a model takes them.
 Batch first_examples(const Examples& examples, const ExampleReader& reader, std::int64_t count);
-/// The examples as micro-batches; they must outlive it.
-BatchSource slices_of(const Batch& examples);
 /// An algorithm from its plugin in the build tree.
 std::unique_ptr<const Algorithm> from_plugin(const std::string& name, const Settings& settings);
 /// FedAvg from its plugin.

@@ -35,17 +35,12 @@ struct Side {
                   .to(model.options())),
         at(model.initial(stream)) {}
 
-  BatchSource source() const {
-    return [this](std::int64_t begin, std::int64_t end) {
-      return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
-    };
-  }
   void plain_turn() const {
-    benchmark::DoNotOptimize(engine.mean_gradient(at, kBatch, source()));
+    benchmark::DoNotOptimize(engine.mean_gradient(at, kBatch, slices_of(batch)));
     cuda::wait_for(model.options().device());
   }
   void private_turn() const {
-    benchmark::DoNotOptimize(engine.clipped_gradient_sum(at, kClipNorm, kBatch, source()));
+    benchmark::DoNotOptimize(engine.clipped_gradient_sum(at, kClipNorm, kBatch, slices_of(batch)));
     cuda::wait_for(model.options().device());
   }
 
@@ -100,7 +95,8 @@ void clients(benchmark::State& state) {
   const auto round = [&](const WorkPool& pool) {
     pool.for_each(count, [&](std::size_t) {
       cuda::in_a_lane(device, [&] {
-        benchmark::DoNotOptimize(side.engine.clipped_gradient_sum(side.at, kClipNorm, batch, side.source()));
+        benchmark::DoNotOptimize(
+            side.engine.clipped_gradient_sum(side.at, kClipNorm, batch, slices_of(side.batch)));
       });
     });
   };
@@ -130,13 +126,14 @@ void attack_turns(benchmark::State& state) {
   const Side side("convnet", {}, {3, 32, 32}, WorkPool::available_cores());
   std::vector<double> losses, norms;
   for (auto _ : state) {
-    const double evaluation =
-        seconds_of([&] { benchmark::DoNotOptimize(side.engine.evaluate(side.at, kBatch, side.source())); });
-    const double of_losses =
-        seconds_of([&] { benchmark::DoNotOptimize(side.engine.losses(side.at, kBatch, side.source())); });
+    const double evaluation = seconds_of(
+        [&] { benchmark::DoNotOptimize(side.engine.evaluate(side.at, kBatch, slices_of(side.batch))); });
+    const double of_losses = seconds_of(
+        [&] { benchmark::DoNotOptimize(side.engine.losses(side.at, kBatch, slices_of(side.batch))); });
     const double clipped = seconds_of([&] { side.private_turn(); });
-    const double of_norms = seconds_of(
-        [&] { benchmark::DoNotOptimize(side.engine.gradient_norms(side.at, kBatch, side.source())); });
+    const double of_norms = seconds_of([&] {
+      benchmark::DoNotOptimize(side.engine.gradient_norms(side.at, kBatch, slices_of(side.batch)));
+    });
     losses.push_back(evaluation / of_losses);
     norms.push_back(clipped / of_norms);
     state.SetIterationTime(of_losses + of_norms);

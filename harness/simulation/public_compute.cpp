@@ -34,9 +34,7 @@ std::unique_ptr<Compute> PublicCompute::on(const Model& model) const {
 Params PublicCompute::gradient(const Params& at, const Batch& batch) const {
   check_stop();
   count({.gradients = batch.size()});
-  return engine_.mean_gradient(at, batch.size(), [&](std::int64_t begin, std::int64_t end) {
-    return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
-  });
+  return engine_.mean_gradient(at, batch.size(), slices_of(batch));
 }
 
 torch::Tensor PublicCompute::input_gradient(const Params& at, const Batch& batch, const Slope& slope) const {

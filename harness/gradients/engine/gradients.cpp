@@ -1,7 +1,6 @@
 #include "harness/gradients/engine/gradients.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <dlfcn.h>
 #include <limits>
 #include <malloc.h>
@@ -25,30 +24,6 @@ constexpr std::int64_t kMicroBatchesPerFold = 64;
 
 // The second pass needs no sums, so that two workers can share a micro-batch that is alone.
 constexpr std::int64_t kPartsOfTheOnlyMicroBatch = 2;
-
-Batch slice(const Batch& batch, std::int64_t begin, std::int64_t end) {
-  return {batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
-}
-
-// Examples [begin, end) of a batch, a part of a micro-batch.
-struct Part {
-  std::int64_t begin, end;
-  std::int64_t micro_batch;  // its position among the others
-  std::int64_t first, size;  // its examples
-};
-
-// Cuts every micro-batch of [0, count) into so many parts of about the same size.
-std::vector<Part> cut(std::int64_t count, std::int64_t micro_batch, std::int64_t parts) {
-  std::vector<Part> result;
-  for (std::int64_t first = 0; first < count; first += micro_batch) {
-    const std::int64_t size = std::min(micro_batch, count - first);
-    for (std::int64_t part = 0; part < parts; ++part) {
-      const std::int64_t begin = first + size * part / parts, end = first + size * (part + 1) / parts;
-      if (begin < end) result.push_back({begin, end, first / micro_batch, first, size});
-    }
-  }
-  return result;
-}
 
 // The size of `count` examples' micro-batches, at most `largest`: where there are several, an even number of
 // about the same size (but for single ones among many small ones), so that two workers end together.
@@ -104,23 +79,18 @@ void add(const std::vector<std::int64_t>& more, std::vector<std::int64_t>& sums)
 
 // Outputs without gradients: on a GPU by the rules, whose products add up in one way. Which of cuDNN's ways
 // LibTorch takes depends on the memory that is free, and the bits on that.
-class EvaluationPass {
- public:
-  EvaluationPass(const Model& model, const Params& at) : model_(model), at_(at) {
-    if (!at.flat().is_cpu()) weights_.emplace(model, at);
-  }
-  torch::Tensor outputs(const torch::Tensor& inputs) const {
-    const torch::NoGradGuard no_graph;
-    return weights_ ? outputs_by_rules(*weights_, inputs) : model_.forward(at_, inputs);
-  }
-
- private:
-  const Model& model_;
-  const Params& at_;
-  std::optional<Weights> weights_;
-};
+torch::Tensor evaluated(const Weights& weights, const torch::Tensor& inputs) {
+  return weights.at().flat().is_cpu() ? weights.model().forward(weights.at(), inputs)
+                                      : outputs_by_rules(weights, inputs);
+}
 
 }  // namespace
+
+BatchSource slices_of(const Batch& batch) {
+  return [&batch](std::int64_t begin, std::int64_t end) {
+    return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
+  };
+}
 
 GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations)
     : model_(model),
@@ -168,16 +138,17 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   FEDARENA_CHECK(count, >=, 1);
   meter_.add({.gradients = count, .second_passes = count});
   const bool by_rules = has_second_pass(model_);
-  const std::int64_t size = balanced_micro_batch(count, micro_batch_);
-  const std::vector<Part> parts = cut(count, size, by_rules && count <= size ? kPartsOfTheOnlyMicroBatch : 1);
-  std::vector<Trace> traces(by_rules ? std::min(parts.back().micro_batch + 1, traced_micro_batches_) : 0);
+  const std::int64_t size = balanced_micro_batch(count, micro_batch_),
+                     micro_batches = (count + size - 1) / size;
+  std::vector<Trace> traces(by_rules ? std::min(micro_batches, traced_micro_batches_) : 0);
   const Weights weights(model_, at);
+  const BatchSource source = slices_of(batch);
   const Params gradient = fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
     const auto index = static_cast<std::size_t>(begin / size);
     const bool whole = begin % size == 0 && end == std::min(count, begin + size);
-    if (!whole || index >= traces.size()) return mean_by_rules(weights, slice(batch, begin, end));
+    if (!whole || index >= traces.size()) return mean_by_rules(weights, source(begin, end));
     Trace trace;
-    Params result = mean_by_rules(weights, slice(batch, begin, end), &trace);
+    Params result = mean_by_rules(weights, source(begin, end), &trace);
     traces[index] = std::move(trace);
     return result;
   });
@@ -187,28 +158,33 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   std::optional<SecondPass> second;
   if (by_rules) {
     Trace one;  // where memory was too small for the first micro-batch: of its first example
-    if (traces.front().steps.empty()) mean_by_rules(weights, slice(batch, 0, 1), &one);
+    if (traces.front().steps.empty()) mean_by_rules(weights, source(0, 1), &one);
     second.emplace(model_, at, direction, one.steps.empty() ? traces.front() : one, pool_);
   }
-  // Of the mean loss over the part's micro-batch, in examples [begin, end).
-  const auto compute = [&](const Part& part, std::int64_t begin, std::int64_t end) {
-    const auto index = static_cast<std::size_t>(part.micro_batch);
+  // Of the mean loss over micro-batch [first, last), in examples [begin, end) of it.
+  const auto compute = [&](std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) {
+    const auto index = static_cast<std::size_t>(first / size);
     if (index < traces.size() && !traces[index].steps.empty()) {
-      return second->run(traces[index].examples(begin - part.first, end - part.first), part.size);
+      return second->run(traces[index].examples(begin - first, end - first), last - first);
     }
-    const Batch examples = slice(batch, begin, end);
-    const double share = static_cast<double>(examples.size()) / static_cast<double>(part.size);
+    const Batch examples = source(begin, end);
+    const double share = static_cast<double>(end - begin) / static_cast<double>(last - first);
     if (!by_rules) return input_gradient_by_autograd(model_, at, direction, examples) * share;
     Trace trace;  // the first pass has left none
     mean_by_rules(weights, examples, &trace);
     return second->run(trace, examples.size()) * share;
   };
   torch::Tensor result = torch::empty_like(batch.inputs);
-  pool_.for_each(parts.size(), [&](std::size_t index) {
-    const Part& part = parts[index];
-    const double share = static_cast<double>(part.size) / static_cast<double>(count);
-    memory_.run(part.begin, part.end, [&](std::int64_t begin, std::int64_t end) {
-      result.narrow(0, begin, end - begin).copy_(compute(part, begin, end) * share);
+  const std::int64_t parts = by_rules && micro_batches == 1 ? kPartsOfTheOnlyMicroBatch : 1;
+  pool_.for_each(static_cast<std::size_t>(micro_batches * parts), [&](std::size_t piece) {
+    const std::int64_t part = static_cast<std::int64_t>(piece) % parts;
+    const std::int64_t first = static_cast<std::int64_t>(piece) / parts * size,
+                       last = std::min(count, first + size);
+    const auto cut = [&](std::int64_t after) { return first + (last - first) * after / parts; };
+    if (cut(part) == cut(part + 1)) return;
+    const double share = static_cast<double>(last - first) / static_cast<double>(count);
+    memory_.run(cut(part), cut(part + 1), [&](std::int64_t begin, std::int64_t end) {
+      result.narrow(0, begin, end - begin).copy_(compute(first, last, begin, end) * share);
     });
   });
   return result;
@@ -246,14 +222,14 @@ Score& Score::operator+=(const Score& more) {
 
 Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
   meter_.add({.evaluations = count});
-  const EvaluationPass pass(model_, at);
+  const Weights weights(model_, at);
   Score total;
   for_each_micro_batch<Score>(
       pool_, memory_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
         const torch::NoGradGuard no_graph;
         const Batch batch = source(begin, end);
-        const torch::Tensor outputs = pass.outputs(batch.inputs);
+        const torch::Tensor outputs = evaluated(weights, batch.inputs);
         Score part;
         part.examples = end - begin;
         part.loss_sum = model_.losses(outputs, batch.targets).to(torch::kFloat64).sum().item<double>();
@@ -267,20 +243,14 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
   return total;
 }
 
-// Calls `work` with every micro-batch of [0, count), on any thread, in any order.
-void GradientEngine::for_each_part(std::int64_t count, const PartWork& work) const {
-  const std::int64_t size = balanced_micro_batch(count, micro_batch_);
+// Fills rows [0, count) of `all` with those of every micro-batch, on any thread, in any order.
+torch::Tensor GradientEngine::filled(const torch::Tensor& all, const PartRows& rows) const {
+  const std::int64_t count = all.size(0), size = balanced_micro_batch(count, micro_batch_);
   pool_.for_each(static_cast<std::size_t>((count + size - 1) / size), [&](std::size_t index) {
-    const std::int64_t begin = static_cast<std::int64_t>(index) * size;
-    memory_.run(begin, std::min(count, begin + size), work);
-  });
-}
-
-torch::Tensor GradientEngine::number_of_each(std::int64_t count, const BatchSource& source,
-                                             const PartNumbers& numbers) const {
-  torch::Tensor all = torch::empty({count}, torch::kFloat64);
-  for_each_part(count, [&](std::int64_t begin, std::int64_t end) {
-    all.narrow(0, begin, end - begin).copy_(numbers(source(begin, end)));
+    const std::int64_t first = static_cast<std::int64_t>(index) * size;
+    memory_.run(first, std::min(count, first + size), [&](std::int64_t begin, std::int64_t end) {
+      all.narrow(0, begin, end - begin).copy_(rows(begin, end));
+    });
   });
   return all;
 }
@@ -288,11 +258,10 @@ torch::Tensor GradientEngine::number_of_each(std::int64_t count, const BatchSour
 torch::Tensor GradientEngine::outputs(const Params& at, const torch::Tensor& inputs) const {
   meter_.add({.evaluations = inputs.size(0)});
   const Weights weights(model_, at);
-  torch::Tensor all = torch::empty({inputs.size(0), model_.num_classes()}, model_.options());
-  for_each_part(inputs.size(0), [&](std::int64_t begin, std::int64_t end) {
-    all.narrow(0, begin, end - begin).copy_(outputs_by_rules(weights, inputs.narrow(0, begin, end - begin)));
-  });
-  return all;
+  return filled(torch::empty({inputs.size(0), model_.num_classes()}, model_.options()),
+                [&](std::int64_t begin, std::int64_t end) {
+                  return outputs_by_rules(weights, inputs.narrow(0, begin, end - begin));
+                });
 }
 
 Compute::OutputGradient GradientEngine::output_gradient(const Params& at, const torch::Tensor& inputs,
@@ -318,10 +287,11 @@ Compute::OutputGradient GradientEngine::output_gradient(const Params& at, const 
 
 torch::Tensor GradientEngine::losses(const Params& at, std::int64_t count, const BatchSource& source) const {
   meter_.add({.evaluations = count});
-  const EvaluationPass pass(model_, at);
-  return number_of_each(count, source, [&](const Batch& batch) {
+  const Weights weights(model_, at);
+  return filled(torch::empty({count}, torch::kFloat64), [&](std::int64_t begin, std::int64_t end) {
     const torch::NoGradGuard no_graph;
-    return model_.losses(pass.outputs(batch.inputs), batch.targets);
+    const Batch batch = source(begin, end);
+    return model_.losses(evaluated(weights, batch.inputs), batch.targets);
   });
 }
 
@@ -330,7 +300,9 @@ torch::Tensor GradientEngine::gradient_norms(const Params& at, std::int64_t coun
   require_per_example_gradients(model_.architecture());
   meter_.add({.gradients = count});
   const Weights weights(model_, at);
-  return number_of_each(count, source, [&](const Batch& batch) { return norms_by_rules(weights, batch); });
+  return filled(torch::empty({count}, torch::kFloat64), [&](std::int64_t begin, std::int64_t end) {
+    return norms_by_rules(weights, source(begin, end));
+  });
 }
 
 void keep_freed_memory() {

@@ -15,6 +15,8 @@ namespace fedarena {
 
 /// Hands out examples [begin, end) of something longer; called from several threads at once.
 using BatchSource = std::function<Batch(std::int64_t begin, std::int64_t end)>;
+/// Those of a batch, which outlives it.
+BatchSource slices_of(const Batch& batch);
 
 /// How often each class is the true one, the largest output, and both; [classes] each, empty for a
 /// regression.
@@ -91,11 +93,8 @@ class GradientEngine {
 
  private:
   using PartGradient = std::function<Params(std::int64_t begin, std::int64_t end)>;
-  using PartNumbers = std::function<torch::Tensor(const Batch& part)>;
-  using PartWork = std::function<void(std::int64_t begin, std::int64_t end)>;
-  void for_each_part(std::int64_t count, const PartWork& work) const;
-  torch::Tensor number_of_each(std::int64_t count, const BatchSource& source,
-                               const PartNumbers& numbers) const;
+  using PartRows = std::function<torch::Tensor(std::int64_t begin, std::int64_t end)>;
+  torch::Tensor filled(const torch::Tensor& all, const PartRows& rows) const;
   Params fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const;
 
   const Model& model_;

@@ -14,12 +14,6 @@
 
 namespace fedarena {
 
-inline BatchSource slices_of(const Batch& batch) {
-  return [&batch](std::int64_t begin, std::int64_t end) {
-    return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
-  };
-}
-
 /// Every example's gradient by autograd, each in double and in a batch of its own.
 inline std::vector<torch::Tensor> separate_gradients(const Model& model, const Params& at,
                                                      const Batch& batch) {
