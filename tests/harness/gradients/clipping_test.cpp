@@ -66,12 +66,10 @@ TEST_P(Clipping, NeverExceedsTheBound) {
 
 TEST_P(Clipping, ReachesTheBound) {
   for (const Architecture& architecture : victims()) {
-    const Model model(architecture, torch::kFloat32);
-    const Params at = random_params(model);
-    const Batch batch = random_batch(model, 1);
+    const Trial trial(architecture, torch::kFloat32, two);
+    const Batch batch = trial.draw(1);
     for (const double bound : {1e-20, 1e-9, 1e-3}) {
-      const ClippedSum result =
-          GradientEngine(model, two).clipped_gradient_sum(at, bound, 1, slices_of(batch));
+      const ClippedSum result = trial.clipped(bound, batch);
       EXPECT_GE(norm(result.sum), bound * (1 - 1e-5));
       EXPECT_EQ(result.clipped, 1);
     }
@@ -81,31 +79,27 @@ TEST_P(Clipping, ReachesTheBound) {
 // The others' contributions stay what they are when some examples are extreme.
 TEST_P(Clipping, DropsGradientsThatAreNotFiniteAndKeepsTheOthers) {
   for (const Architecture& architecture : victims()) {
-    const Model model(architecture, torch::kFloat32);
-    const Params at = random_params(model);
+    const Trial trial(architecture, torch::kFloat32, two);
     const auto count = static_cast<std::int64_t>(kMagnitudes.size());
-    Batch batch = random_batch(model, count);
+    Batch batch = trial.draw(count);
     std::int64_t dropped = 0;
     for (std::int64_t i = 0; i < count; ++i) batch.inputs[i] *= kMagnitudes[static_cast<std::size_t>(i)];
-    const std::vector<torch::Tensor> gradients = separate_gradients(model, at, batch);
+    const std::vector<torch::Tensor> gradients = separate_gradients(trial.model, trial.at, batch);
     for (const torch::Tensor& gradient : gradients) dropped += !gradient.isfinite().all().item<bool>();
     EXPECT_GE(dropped, 2);
-    const ClippedSum result = GradientEngine(model, two).clipped_gradient_sum(at, 1, count, slices_of(batch));
-    const torch::Tensor expected = clipped_by_hand(gradients, 1);
-    EXPECT_LE((result.sum.flat().to(torch::kFloat64) - expected).norm().item<double>(),
-              1e-5 * expected.norm().item<double>());
+    const ClippedSum result = trial.clipped(1, batch);
+    EXPECT_LE(relative_error(result.sum.flat(), clipped_by_hand(gradients, 1)), 1e-5);
     EXPECT_GE(result.clipped, dropped);
   }
 }
 
 TEST_P(Clipping, LeavesAZeroGradientAtZero) {
-  const Model model({.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 2}}, .loss = Loss::kSquaredError},
-                    torch::kFloat32);
-  const Params at = random_params(model);
-  Batch batch = random_batch(model, 3);
-  batch.targets = model.forward(at, batch.inputs);
+  const Trial trial({.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 2}}, .loss = Loss::kSquaredError},
+                    torch::kFloat32, two);
+  Batch batch = trial.draw(3);
+  batch.targets = trial.model.forward(trial.at, batch.inputs);
   for (const double bound : {0.0, 1e-20, 1.0, kInfinity}) {
-    const ClippedSum result = GradientEngine(model, two).clipped_gradient_sum(at, bound, 3, slices_of(batch));
+    const ClippedSum result = trial.clipped(bound, batch);
     EXPECT_EQ(norm(result.sum), 0);
     EXPECT_EQ(result.clipped, 0);
   }
@@ -131,16 +125,14 @@ TEST_P(Clipping, TakesNormsThatSinglePrecisionCannotSquare) {
 // bound.
 TEST_P(Clipping, BoundsTheInfluenceOfAnExample) {
   for (const Architecture& architecture : victims()) {
-    const Model model(architecture, torch::kFloat64);
-    const GradientEngine engine(model, two);
-    const Params at = random_params(model);
+    const Trial trial(architecture, torch::kFloat64, two);
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      const Batch batch = random_batch(model, 6, seed);
+      const Batch batch = trial.draw(6, seed);
       Batch replaced{batch.inputs.clone(), batch.targets};
       replaced.inputs[5] *= -1e3;
-      const Params all = engine.clipped_gradient_sum(at, 0.5, 6, slices_of(batch)).sum;
-      const Params fewer = engine.clipped_gradient_sum(at, 0.5, 5, slices_of(batch)).sum;
-      const Params other = engine.clipped_gradient_sum(at, 0.5, 6, slices_of(replaced)).sum;
+      const Params all = trial.clipped(0.5, batch).sum;
+      const Params fewer = trial.clipped(0.5, slices_of(batch)(0, 5)).sum;
+      const Params other = trial.clipped(0.5, replaced).sum;
       EXPECT_LE(norm(all - fewer), 0.5 + 1e-12);
       EXPECT_LE(norm(all - other), 1.0 + 1e-12);
     }
@@ -148,32 +140,27 @@ TEST_P(Clipping, BoundsTheInfluenceOfAnExample) {
 }
 
 TEST_P(Clipping, OfNothingIsZero) {
-  const Model model(victims().front(), torch::kFloat32);
-  const Params at = random_params(model);
-  const ClippedSum result =
-      GradientEngine(model, two).clipped_gradient_sum(at, 1, 0, [](std::int64_t, std::int64_t) {
-        ADD_FAILURE();
-        return Batch{};
-      });
+  const Trial trial(victims().front(), torch::kFloat32, two);
+  const ClippedSum result = trial.engine.clipped_gradient_sum(trial.at, 1, 0, [](std::int64_t, std::int64_t) {
+    ADD_FAILURE();
+    return Batch{};
+  });
   EXPECT_EQ(norm(result.sum), 0);
   EXPECT_EQ(result.clipped, 0);
 }
 
 TEST_P(Clipping, RefusesBoundsThatAreNone) {
-  const Model model(victims().front(), torch::kFloat32);
-  const Params at = random_params(model);
-  const Batch batch = random_batch(model, 1);
-  const GradientEngine engine(model, two);
-  EXPECT_THROW(engine.clipped_gradient_sum(at, -1, 1, slices_of(batch)), Bug);
-  EXPECT_THROW(engine.clipped_gradient_sum(at, kNan, 1, slices_of(batch)), Bug);
-  EXPECT_THROW(engine.clipped_gradient_sum(at, 1, -1, slices_of(batch)), Bug);
+  const Trial trial(victims().front(), torch::kFloat32, two);
+  const Batch batch = trial.draw(1);
+  EXPECT_THROW(trial.clipped(-1, batch), Bug);
+  EXPECT_THROW(trial.clipped(kNan, batch), Bug);
+  EXPECT_THROW(trial.engine.clipped_gradient_sum(trial.at, 1, -1, slices_of(batch)), Bug);
 }
 
 TEST_P(Clipping, PassesOnWhatTheSourceThrows) {
-  const Model model(victims().front(), torch::kFloat32);
+  const Trial trial(victims().front(), torch::kFloat32, two);
   const auto failing = [](std::int64_t, std::int64_t) -> Batch { throw Interrupted(); };
-  EXPECT_THROW(GradientEngine(model, two).clipped_gradient_sum(random_params(model), 1, 3, failing),
-               Interrupted);
+  EXPECT_THROW(trial.engine.clipped_gradient_sum(trial.at, 1, 3, failing), Interrupted);
 }
 
 }  // namespace

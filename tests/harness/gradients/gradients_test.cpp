@@ -53,14 +53,11 @@ TEST_F(Engines, AverageMicroBatchesToTheGradientOfTheWholeBatch) {
   for (const auto& architecture : {images(), features()}) {
     for (const auto& [type, tolerance] : std::vector<std::pair<torch::ScalarType, double>>{
              {torch::kFloat32, 1e-5}, {torch::kFloat64, 1e-12}}) {
-      const Model model(architecture, type);
-      const GradientEngine engine(model, one);
-      const Params at = random_params(model);
-      for (const std::int64_t count : sizes_around(engine.micro_batch())) {
-        const Batch batch = random_batch(model, count);
-        const Params whole = model.gradient(at, batch);
-        EXPECT_LE(norm(engine.mean_gradient(at, count, slices_of(batch)) - whole), tolerance * norm(whole))
-            << count;
+      const Trial trial(architecture, type, one);
+      for (const std::int64_t count : sizes_around(trial.engine.micro_batch())) {
+        const Batch batch = trial.draw(count);
+        const Params whole = trial.model.gradient(trial.at, batch);
+        EXPECT_LE(norm(trial.mean(batch) - whole), tolerance * norm(whole)) << count;
       }
     }
   }
@@ -68,17 +65,15 @@ TEST_F(Engines, AverageMicroBatchesToTheGradientOfTheWholeBatch) {
 
 TEST_F(Engines, GiveTheSameBitsForAnyNumberOfWorkers) {
   for (const auto& architecture : {images(), features()}) {
-    const Model model(architecture, torch::kFloat32);
-    const Params at = random_params(model);
-    const std::int64_t count = 5 * GradientEngine(model, one).micro_batch() + 3;
-    const Batch batch = random_batch(model, count);
-    const Params expected = GradientEngine(model, one).mean_gradient(at, count, slices_of(batch));
-    const Score score = GradientEngine(model, one).evaluate(at, count, slices_of(batch));
+    const Trial alone(architecture, torch::kFloat32, one);
+    const Batch batch = alone.draw(5 * alone.engine.micro_batch() + 3);
+    const Params expected = alone.mean(batch);
+    const Score score = alone.score(batch);
     for (const WorkPool* pool : {&two, &seven}) {
       for (int repeat = 0; repeat < 3; ++repeat) {
-        const GradientEngine engine(model, *pool);
-        EXPECT_TRUE(torch::equal(engine.mean_gradient(at, count, slices_of(batch)).flat(), expected.flat()));
-        EXPECT_EQ(engine.evaluate(at, count, slices_of(batch)).loss_sum, score.loss_sum);
+        const Trial trial(architecture, torch::kFloat32, *pool);
+        EXPECT_TRUE(torch::equal(trial.mean(batch).flat(), expected.flat()));
+        EXPECT_EQ(trial.score(batch).loss_sum, score.loss_sum);
       }
     }
   }
@@ -106,67 +101,60 @@ TEST_F(Engines, AskForEveryExampleOnceInPiecesThatDependOnTheModelAlone) {
 
 // Two workers are done with them at the same time.
 TEST_F(Engines, CutABatchIntoAnEvenNumberOfMicroBatches) {
-  const Model model(features(), torch::kFloat64);
-  const Params at = random_params(model);
-  const GradientEngine engine(model, two);
-  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
-    const Batch batch = random_batch(model, count);
+  const Trial trial(features(), torch::kFloat64, two);
+  const std::int64_t largest = trial.engine.micro_batch();
+  for (const std::int64_t count : sizes_around(largest)) {
+    const Batch batch = trial.draw(count);
     Pieces pieces;
-    engine.mean_gradient(at, count, pieces.of(batch));
+    trial.engine.mean_gradient(trial.at, count, pieces.of(batch));
     std::vector<std::int64_t> sizes;
     for (const auto& [begin, end] : pieces.asked()) sizes.push_back(end - begin);
-    if (count <= engine.micro_batch()) {
+    if (count <= largest) {
       EXPECT_EQ(sizes, std::vector{count});
       continue;
     }
     EXPECT_EQ(sizes.size() % 2, 0) << count;
     EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}), count);
     const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
-    EXPECT_LE(*most, engine.micro_batch());
+    EXPECT_LE(*most, largest);
     EXPECT_LE(*most - *least, 3) << count;
   }
 }
 
 // A GPU without memory for a micro-batch: it is halved until there is enough, whatever is asked for.
 TEST_F(Engines, HalveMicroBatchesThatDoNotFit) {
-  const Model model(
+  const Trial trial(
       {.input_shape = {2, 6, 6},
        .outputs = 3,
        .layers = {Conv2d{2, 4, 3, 1}, GroupNorm{2, 4}, Relu{}, AveragePool{2}, Flatten{}, Linear{36, 3}}},
-      torch::kFloat64);
-  const Params at = random_params(model), direction = random_params(model, 2);
-  constexpr std::int64_t kCount = 23;
-  const Batch batch = random_batch(model, kCount);
-  const GradientEngine engine(model, two);
-  const auto slope = [&](const Params&) { return direction; };
-  const torch::Tensor mean = engine.mean_gradient(at, kCount, slices_of(batch)).flat(),
-                      clipped = engine.clipped_gradient_sum(at, 0.1, kCount, slices_of(batch)).sum.flat(),
-                      norms = engine.gradient_norms(at, kCount, slices_of(batch)),
-                      inputs = engine.input_gradient(at, batch, slope),
-                      outputs = engine.outputs(at, batch.inputs),
-                      by_slopes = engine.output_gradient(at, batch.inputs, outputs).inputs;
+      torch::kFloat64, two);
+  const Batch batch = trial.draw(23);
+  const torch::Tensor slopes = trial.engine.outputs(trial.at, batch.inputs);
+  const auto all = [&] {
+    return std::vector{trial.mean(batch).flat(),
+                       trial.clipped(0.1, batch).sum.flat(),
+                       trial.norms(batch),
+                       trial.moved(batch, random_params(trial.model, 2)),
+                       trial.engine.outputs(trial.at, batch.inputs),
+                       trial.engine.output_gradient(trial.at, batch.inputs, slopes).inputs};
+  };
+  const std::vector<torch::Tensor> expected = all();
   for (const std::int64_t examples : {1, 3, 11, 12}) {
-    SCOPED_TRACE(examples);
     const cuda::Walked walked(cuda::Order::kForward, examples * 4 * 36);  // what the normalisation is given
-    EXPECT_LE(relative_error(engine.mean_gradient(at, kCount, slices_of(batch)).flat(), mean), 1e-12);
-    const ClippedSum sum = engine.clipped_gradient_sum(at, 0.1, kCount, slices_of(batch));
-    EXPECT_LE(relative_error(sum.sum.flat(), clipped), 1e-12);
-    EXPECT_LE(relative_error(engine.gradient_norms(at, kCount, slices_of(batch)), norms), 1e-12);
-    EXPECT_LE(relative_error(engine.input_gradient(at, batch, slope), inputs), 1e-12);
-    EXPECT_LE(relative_error(engine.outputs(at, batch.inputs), outputs), 1e-12);
-    EXPECT_LE(relative_error(engine.output_gradient(at, batch.inputs, outputs).inputs, by_slopes), 1e-12);
+    const std::vector<torch::Tensor> actual = all();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_LE(relative_error(actual[i], expected[i]), 1e-12) << i << " of " << examples << " examples";
+    }
   }
   const cuda::Walked walked(cuda::Order::kForward, 4 * 36 - 1);  // not even for one example
-  EXPECT_THROW((void)engine.mean_gradient(at, kCount, slices_of(batch)), c10::OutOfMemoryError);
+  EXPECT_THROW((void)trial.mean(batch), c10::OutOfMemoryError);
 }
 
 TEST_F(Engines, EvaluateAsIsDoneByHand) {
-  const Model model(features(), torch::kFloat64);
-  const Params at = random_params(model);
-  const GradientEngine engine(model, two);
-  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
-    const Batch batch = random_batch(model, count);
-    const torch::Tensor outputs = model.forward(at, batch.inputs);
+  const Trial trial(features(), torch::kFloat64, two);
+  for (const std::int64_t count : sizes_around(trial.engine.micro_batch())) {
+    const Batch batch = trial.draw(count);
+    const torch::Tensor outputs = trial.model.forward(trial.at, batch.inputs);
     double loss = 0;
     std::int64_t correct = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -181,7 +169,7 @@ TEST_F(Engines, EvaluateAsIsDoneByHand) {
       loss += std::log(sum) - outputs[i][label].item<double>();
       correct += best == label;
     }
-    const Score score = engine.evaluate(at, count, slices_of(batch));
+    const Score score = trial.score(batch);
     EXPECT_NEAR(score.loss_sum, loss, 1e-12 * loss);
     EXPECT_EQ(score.correct, correct);
     EXPECT_EQ(score.examples, count);
@@ -189,44 +177,40 @@ TEST_F(Engines, EvaluateAsIsDoneByHand) {
 }
 
 TEST_F(Engines, CountNothingCorrectInARegression) {
-  const Model model({.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}, .loss = Loss::kSquaredError},
-                    torch::kFloat64);
-  const Batch batch = random_batch(model, 9);
-  const Params at = random_params(model);
-  const Score score = GradientEngine(model, one).evaluate(at, 9, slices_of(batch));
+  const Trial trial({.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}, .loss = Loss::kSquaredError},
+                    torch::kFloat64, one);
+  const Batch batch = trial.draw(9);
+  const Score score = trial.score(batch);
   EXPECT_EQ(score.correct, 0);
-  EXPECT_NEAR(score.loss_sum,
-              0.5 * (model.forward(at, batch.inputs) - batch.targets).square().sum().item<double>(), 1e-12);
+  const torch::Tensor outputs = trial.model.forward(trial.at, batch.inputs);
+  EXPECT_NEAR(score.loss_sum, 0.5 * (outputs - batch.targets).square().sum().item<double>(), 1e-12);
 }
 
 TEST_F(Engines, EvaluateNothing) {
-  const Model model(features(), torch::kFloat64);
-  const Score score =
-      GradientEngine(model, one).evaluate(random_params(model), 0, [](std::int64_t, std::int64_t) {
-        ADD_FAILURE();
-        return Batch{};
-      });
+  const Trial trial(features(), torch::kFloat64, one);
+  const Score score = trial.engine.evaluate(trial.at, 0, [](std::int64_t, std::int64_t) {
+    ADD_FAILURE();
+    return Batch{};
+  });
   EXPECT_EQ(score.examples, 0);
   EXPECT_EQ(score.loss_sum, 0);
 }
 
 TEST_F(Engines, RefuseAGradientOfNothing) {
-  const Model model(features(), torch::kFloat64);
-  const Batch batch = random_batch(model, 1);
-  EXPECT_THROW(GradientEngine(model, one).mean_gradient(random_params(model), 0, slices_of(batch)), Bug);
+  const Trial trial(features(), torch::kFloat64, one);
+  EXPECT_THROW(trial.mean(trial.draw(0)), Bug);
 }
 
 TEST_F(Engines, PassOnWhatTheSourceThrows) {
-  const Model model(features(), torch::kFloat64);
-  const GradientEngine engine(model, seven);
-  const std::int64_t count = 4 * engine.micro_batch();
-  const Batch batch = random_batch(model, count);
+  const Trial trial(features(), torch::kFloat64, seven);
+  const std::int64_t count = 4 * trial.engine.micro_batch();
+  const Batch batch = trial.draw(count);
   const auto failing = [&](std::int64_t begin, std::int64_t end) -> Batch {
     if (begin > 0) throw Interrupted();
     return slices_of(batch)(begin, end);
   };
-  EXPECT_THROW(engine.mean_gradient(random_params(model), count, failing), Interrupted);
-  EXPECT_THROW(engine.evaluate(random_params(model), count, failing), Interrupted);
+  EXPECT_THROW(trial.engine.mean_gradient(trial.at, count, failing), Interrupted);
+  EXPECT_THROW(trial.engine.evaluate(trial.at, count, failing), Interrupted);
 }
 
 TEST_F(Engines, TakeSmallerMicroBatchesForLargerModels) {

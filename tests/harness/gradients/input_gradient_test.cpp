@@ -99,16 +99,14 @@ struct Distance {
 };
 
 void expect_true_slope(Architecture architecture) {
-  const Model model(std::move(architecture), torch::kFloat64);
   const WorkPool pool(1, use_one_torch_thread);
-  const GradientEngine engine(model, pool);
-  const Params at = random_params(model);
-  const Distance distance{random_params(model, 5)};
-  const Batch batch = random_batch(model, 3);
-  const torch::Tensor actual =
-      engine.input_gradient(at, batch, [&](const Params& gradient) { return distance.slope(gradient); });
+  const Trial trial(std::move(architecture), torch::kFloat64, pool);
+  const Distance distance{random_params(trial.model, 5)};
+  const Batch batch = trial.draw(3);
+  const torch::Tensor actual = trial.engine.input_gradient(
+      trial.at, batch, [&](const Params& gradient) { return distance.slope(gradient); });
   const torch::Tensor expected =
-      central_differences(batch.inputs, [&] { return distance.of(model.gradient(at, batch)); });
+      central_differences(batch.inputs, [&] { return distance.of(trial.model.gradient(trial.at, batch)); });
   EXPECT_GT(expected.norm().item<double>(), 1e-3);
   EXPECT_LE(relative_error(actual, expected), 1e-6);
 }
@@ -143,12 +141,12 @@ TEST_P(InputGradient, IsTheDerivativeOfADistanceForEveryKindOfLayer) {
 }
 
 TEST_P(InputGradient, TakesLabelsUnderTheSquaredError) {
-  const Model model({.input_shape = {5}, .outputs = 3, .layers = {Linear{5, 3}}, .loss = Loss::kSquaredError},
-                    torch::kFloat64);
-  const Params at = random_params(model), direction = random_params(model, 5);
-  const Batch batch{random_batch(model, 4).inputs, torch::tensor({0, 2, 1, 2})};
-  EXPECT_LE(relative_error(GradientEngine(model, one).input_gradient(at, batch, constant(direction)),
-                           input_gradient_by_autograd(model, at, direction, batch)),
+  const Trial trial({.input_shape = {5}, .outputs = 3, .layers = {Linear{5, 3}}, .loss = Loss::kSquaredError},
+                    torch::kFloat64, one);
+  const Params direction = random_params(trial.model, 5);
+  const Batch batch{trial.draw(4).inputs, torch::tensor({0, 2, 1, 2})};
+  EXPECT_LE(relative_error(trial.moved(batch, direction),
+                           input_gradient_by_autograd(trial.model, trial.at, direction, batch)),
             1e-12);
 }
 
@@ -247,14 +245,12 @@ TEST_P(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
                         [](const Custom::Shape& shape) { return shape; }},
                  Linear{6, 2}}};
   for (const auto& architecture : {small_convnet(), gated}) {
-    const Model model(architecture, torch::kFloat32);
-    const GradientEngine engine(model, three);
-    const Params at = random_params(model);
-    for (const std::int64_t count : sizes_around(engine.micro_batch())) {
-      const Batch batch = random_batch(model, count);
-      const Params expected = engine.mean_gradient(at, count, slices_of(batch));
+    const Trial trial(architecture, torch::kFloat32, three);
+    for (const std::int64_t count : sizes_around(trial.engine.micro_batch())) {
+      const Batch batch = trial.draw(count);
+      const Params expected = trial.mean(batch);
       std::vector<Params> seen;
-      engine.input_gradient(at, batch, [&](const Params& gradient) {
+      trial.engine.input_gradient(trial.at, batch, [&](const Params& gradient) {
         seen.push_back(gradient);
         return gradient;
       });
@@ -265,12 +261,11 @@ TEST_P(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
 }
 
 // Derivative along one direction in input space by central differences of <direction, mean gradient>.
-double slope_along(const GradientEngine& engine, const Params& at, const Batch& batch,
-                   const Params& direction, const torch::Tensor& along) {
+double slope_along(const Trial& trial, const Batch& batch, const Params& direction,
+                   const torch::Tensor& along) {
   constexpr double kWidth = 1e-5;
   const auto value = [&](double step) {
-    const Batch moved{batch.inputs + step * along, batch.targets};
-    return dot(direction, engine.mean_gradient(at, batch.size(), slices_of(moved)));
+    return dot(direction, trial.mean({batch.inputs + step * along, batch.targets}));
   };
   return (value(kWidth) - value(-kWidth)) / (2 * kWidth);
 }
@@ -283,17 +278,16 @@ TEST_P(InputGradient, DifferentiatesTwiceThroughLayersWithoutRules) {
        .outputs = 2,
        .layers = {Conv2d{2, 3, 3, 1}, BatchNorm{3}, Flatten{}, Linear{48, 2}}}};
   for (const Architecture& architecture : architectures) {
-    const Model model(architecture, torch::kFloat64);
-    ASSERT_FALSE(has_second_pass(model));
-    const GradientEngine engine(model, two);
-    const Params at = random_params(model), direction = random_params(model, 61);
-    for (const std::int64_t count : {std::int64_t{7}, engine.micro_batch() + 9}) {
-      const Batch batch = random_batch(model, count);
-      const torch::Tensor actual = engine.input_gradient(at, batch, constant(direction));
+    const Trial trial(architecture, torch::kFloat64, two);
+    ASSERT_FALSE(has_second_pass(trial.model));
+    const Params direction = random_params(trial.model, 61);
+    for (const std::int64_t count : {std::int64_t{7}, trial.engine.micro_batch() + 9}) {
+      const Batch batch = trial.draw(count);
+      const torch::Tensor actual = trial.moved(batch, direction);
       ASSERT_EQ(actual.sizes(), batch.inputs.sizes());
       for (const std::uint64_t seed : {1, 2, 3}) {
-        const torch::Tensor along = random_batch(model, count, seed).inputs;
-        const double expected = slope_along(engine, at, batch, direction, along);
+        const torch::Tensor along = trial.draw(count, seed).inputs;
+        const double expected = slope_along(trial, batch, direction, along);
         EXPECT_NEAR((actual * along).sum().item<double>(), expected, 1e-6 * (1 + std::abs(expected)));
       }
     }
@@ -301,45 +295,33 @@ TEST_P(InputGradient, DifferentiatesTwiceThroughLayersWithoutRules) {
 }
 
 TEST_P(InputGradient, IsZeroInIndices) {
-  const Model model({.input_shape = {3}, .outputs = 2, .layers = {Embedding{4, 5}, Flatten{}, Linear{15, 2}}},
-                    torch::kFloat64);
-  const Batch batch = random_batch(model, 6);
-  const Params direction = random_params(model, 5);
-  EXPECT_TRUE(torch::equal(
-      GradientEngine(model, two).input_gradient(random_params(model), batch, constant(direction)),
-      torch::zeros_like(batch.inputs)));
+  const Trial trial({.input_shape = {3}, .outputs = 2, .layers = {Embedding{4, 5}, Flatten{}, Linear{15, 2}}},
+                    torch::kFloat64, two);
+  const Batch batch = trial.draw(6);
+  EXPECT_TRUE(
+      torch::equal(trial.moved(batch, random_params(trial.model, 5)), torch::zeros_like(batch.inputs)));
 }
 
 TEST_P(InputGradient, LeavesTheBatchAsItIs) {
-  const Model model(small_convnet(), torch::kFloat32);
-  const Batch batch = random_batch(model, 5);
+  const Trial trial(small_convnet(), torch::kFloat32, two);
+  const Batch batch = trial.draw(5);
   const torch::Tensor before = batch.inputs.clone();
-  const Params direction = random_params(model, 5);
-  const torch::Tensor result =
-      GradientEngine(model, two).input_gradient(random_params(model), batch, constant(direction));
+  const torch::Tensor result = trial.moved(batch, random_params(trial.model, 5));
   EXPECT_TRUE(torch::equal(batch.inputs, before));
   EXPECT_FALSE(result.requires_grad());
 }
 
 TEST_P(InputGradient, RefusesNoExamplesAndSlopesOfAnotherLayout) {
-  const Model model(small_convnet(), torch::kFloat32);
-  const Params at = random_params(model);
-  const GradientEngine engine(model, one);
-  const Batch batch = random_batch(model, 2);
-  const auto same = [](const Params& gradient) { return gradient; };
-  EXPECT_THROW(engine.input_gradient(at, slices_of(batch)(0, 0), same), Bug);
+  const Trial trial(small_convnet(), torch::kFloat32, one);
+  EXPECT_THROW(trial.moved(trial.draw(0), trial.at), Bug);
   const Model other({.input_shape = {2}, .outputs = 1, .layers = {Linear{2, 1}}}, torch::kFloat32);
-  const Params elsewhere = random_params(other);
-  EXPECT_THROW(engine.input_gradient(at, batch, constant(elsewhere)), Error);
+  EXPECT_THROW(trial.moved(trial.draw(2), random_params(other)), Error);
 }
 
 TEST_P(InputGradient, PassesOnWhatTheSlopeThrows) {
-  const Model model(small_convnet(), torch::kFloat32);
-  const Batch batch = random_batch(model, 2);
-  EXPECT_THROW(
-      GradientEngine(model, two)
-          .input_gradient(random_params(model), batch, [](const Params&) -> Params { throw Interrupted(); }),
-      Interrupted);
+  const Trial trial(small_convnet(), torch::kFloat32, two);
+  const auto failing = [](const Params&) -> Params { throw Interrupted(); };
+  EXPECT_THROW(trial.engine.input_gradient(trial.at, trial.draw(2), failing), Interrupted);
 }
 
 }  // namespace

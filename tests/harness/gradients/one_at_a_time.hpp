@@ -70,6 +70,30 @@ inline void expect_exact_clipping(const Architecture& architecture, torch::Scala
   }
 }
 
+/// A model at random parameters, and what an engine computes of whole batches there.
+struct Trial {
+  Trial(Architecture architecture, torch::ScalarType type, const WorkPool& pool)
+      : model(std::move(architecture), type), engine(model, pool), at(random_params(model)) {}
+
+  Batch draw(std::int64_t count, std::uint64_t seed = 1) const { return random_batch(model, count, seed); }
+  Params mean(const Batch& batch) const { return engine.mean_gradient(at, batch.size(), slices_of(batch)); }
+  ClippedSum clipped(double clip_norm, const Batch& batch) const {
+    return engine.clipped_gradient_sum(at, clip_norm, batch.size(), slices_of(batch));
+  }
+  torch::Tensor norms(const Batch& batch) const {
+    return engine.gradient_norms(at, batch.size(), slices_of(batch));
+  }
+  Score score(const Batch& batch) const { return engine.evaluate(at, batch.size(), slices_of(batch)); }
+  /// With `direction` for the slope.
+  torch::Tensor moved(const Batch& batch, const Params& direction) const {
+    return engine.input_gradient(at, batch, [&](const Params&) { return direction; });
+  }
+
+  const Model model;
+  const GradientEngine engine;
+  const Params at;
+};
+
 /// Whether a layer brings a forward pass alone, so that gradients are autograd's.
 inline bool has_custom_layers(const Architecture& architecture) {
   return std::ranges::any_of(architecture.layers,

@@ -12,6 +12,8 @@
 namespace fedarena {
 namespace {
 
+Architecture niid_cnn() { return build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10}); }
+
 torch::Tensor random_slopes(const Model& model, std::int64_t count) {
   Stream stream({.seed = 9});
   return normal(stream, {count, model.num_classes()}).to(model.options());
@@ -19,17 +21,15 @@ torch::Tensor random_slopes(const Model& model, std::int64_t count) {
 
 // Against one pass of LibTorch over the whole batch.
 void expect_exact_outputs(const Architecture& architecture, const WorkPool& pool, std::int64_t count) {
-  const Model model(architecture, torch::kFloat64);
-  const GradientEngine engine(model, pool);
-  const Params at = random_params(model);
-  const Batch batch = random_batch(model, count);
-  const torch::Tensor slopes = random_slopes(model, count);
-  const torch::Tensor flat = at.flat().clone().requires_grad_(),
+  const Trial trial(architecture, torch::kFloat64, pool);
+  const Batch batch = trial.draw(count);
+  const torch::Tensor slopes = random_slopes(trial.model, count);
+  const torch::Tensor flat = trial.at.flat().clone().requires_grad_(),
                       inputs = batch.inputs.clone().requires_grad_();
-  const torch::Tensor outputs = model.forward({at.layout(), flat}, inputs);
-  EXPECT_LE(relative_error(engine.outputs(at, batch.inputs), outputs.detach()), 1e-12);
+  const torch::Tensor outputs = trial.model.forward({trial.at.layout(), flat}, inputs);
+  EXPECT_LE(relative_error(trial.engine.outputs(trial.at, batch.inputs), outputs.detach()), 1e-12);
   const auto expected = torch::autograd::grad({outputs}, {flat, inputs}, {slopes}, false, false, true);
-  const Compute::OutputGradient actual = engine.output_gradient(at, batch.inputs, slopes);
+  const Compute::OutputGradient actual = trial.engine.output_gradient(trial.at, batch.inputs, slopes);
   EXPECT_LE(relative_error(actual.parameters.flat(), expected[0]), 1e-10);
   if (expected[1].defined()) {
     EXPECT_LE(relative_error(actual.inputs, expected[1]), 1e-10);
@@ -56,7 +56,7 @@ TEST_P(Outputs, AndTheirGradientsAreExactForRandomArchitectures) {
 }
 
 TEST_P(Outputs, DoNotDependOnWorkersAndMayBeNone) {
-  const Model model(build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
+  const Model model(niid_cnn(), torch::kFloat32);
   const GradientEngine here(model, one), there(model, three);
   const Params at = random_params(model);
   const std::int64_t count = 3 * here.micro_batch() + 1;
@@ -73,35 +73,28 @@ using ClassProbabilities = WithPools;
 
 // Every way to a gradient, against LibTorch.
 TEST_F(ClassProbabilities, AreTargetsOfEveryGradient) {
-  const Model model(build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat64);
-  const GradientEngine engine(model, two);
-  const Params at = random_params(model), direction = random_params(model, 4);
+  const Trial trial(niid_cnn(), torch::kFloat64, two);
+  const Model& model = trial.model;
+  const Params direction = random_params(model, 4);
   const std::int64_t count = 19;
-  const Batch batch{random_batch(model, count).inputs, torch::softmax(random_slopes(model, count), 1)};
-  const std::vector<torch::Tensor> separate = separate_gradients(model, at, batch);
+  const Batch batch{trial.draw(count).inputs, torch::softmax(random_slopes(model, count), 1)};
+  const std::vector<torch::Tensor> separate = separate_gradients(model, trial.at, batch);
   const double clip_norm = median_norm(separate);
-  EXPECT_LE(relative_error(engine.clipped_gradient_sum(at, clip_norm, count, slices_of(batch)).sum.flat(),
-                           clipped_by_hand(separate, clip_norm)),
+  EXPECT_LE(relative_error(trial.clipped(clip_norm, batch).sum.flat(), clipped_by_hand(separate, clip_norm)),
             1e-10);
-  EXPECT_LE(relative_error(engine.mean_gradient(at, count, slices_of(batch)).flat(),
-                           model.gradient(at, batch).flat()),
-            1e-10);
-  EXPECT_LE(relative_error(engine.input_gradient(at, batch, [&](const Params&) { return direction; }),
-                           input_gradient_by_autograd(model, at, direction, batch)),
+  EXPECT_LE(relative_error(trial.mean(batch).flat(), model.gradient(trial.at, batch).flat()), 1e-10);
+  EXPECT_LE(relative_error(trial.moved(batch, direction),
+                           input_gradient_by_autograd(model, trial.at, direction, batch)),
             1e-9);
-  EXPECT_NEAR(engine.evaluate(at, count, slices_of(batch)).loss_sum,
-              static_cast<double>(count) * model.loss(at, batch).item<double>(), 1e-9);
+  EXPECT_NEAR(trial.score(batch).loss_sum,
+              static_cast<double>(count) * model.loss(trial.at, batch).item<double>(), 1e-9);
 }
 
 TEST_F(ClassProbabilities, ThatAreCertainAreLabels) {
-  const Model model(build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
-  const GradientEngine engine(model, two);
-  const Params at = random_params(model);
-  const Batch hard = random_batch(model, 11);
+  const Trial trial(niid_cnn(), torch::kFloat32, two);
+  const Batch hard = trial.draw(11);
   const Batch soft{hard.inputs, torch::one_hot(hard.targets, 10).to(torch::kFloat32)};
-  EXPECT_TRUE(engine.mean_gradient(at, 11, slices_of(soft))
-                  .flat()
-                  .equal(engine.mean_gradient(at, 11, slices_of(hard)).flat()));
+  EXPECT_TRUE(trial.mean(soft).flat().equal(trial.mean(hard).flat()));
 }
 
 }  // namespace

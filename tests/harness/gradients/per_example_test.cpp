@@ -94,46 +94,46 @@ TEST_P(PerExample, AddsUpWhatOneExampleLooksUpTwice) {
   const Params at(model.layout(), torch::tensor({1., 2., 0., 0., 1., 2., 3., 0.}, torch::kFloat64));
   const Batch batch{torch::tensor({{1., 0., 1.}}, torch::kFloat64), torch::tensor({{9.}}, torch::kFloat64)};
   const GradientEngine engine(model, one);
-  EXPECT_TRUE(torch::equal(engine.clipped_gradient_sum(at, kInfinity, 1, slices_of(batch)).sum.flat(),
+  const auto clipped = [&](double bound) {
+    return engine.clipped_gradient_sum(at, bound, 1, slices_of(batch));
+  };
+  EXPECT_TRUE(torch::equal(clipped(kInfinity).sum.flat(),
                            torch::tensor({2., 4., 0., 0., 2., 1., 2., 1.}, torch::kFloat64)));
   // Its norm is the root of 4 + 16 + 4 + 1 + 4 + 1 = 30.
-  EXPECT_NEAR(norm(engine.clipped_gradient_sum(at, 2, 1, slices_of(batch)).sum), 2, 1e-11);
-  EXPECT_EQ(engine.clipped_gradient_sum(at, std::sqrt(30.1), 1, slices_of(batch)).clipped, 0);
+  EXPECT_NEAR(norm(clipped(2).sum), 2, 1e-11);
+  EXPECT_EQ(clipped(std::sqrt(30.1)).clipped, 0);
+}
+
+Architecture narrow_convnet() {
+  return build_model("convnet", {{"width", 8}}, {.shape = {3, 16, 16}, .outputs = 4});
 }
 
 TEST_P(PerExample, WithoutABoundIsThePlainGradient) {
-  const Model model(build_model("convnet", {{"width", 8}}, {.shape = {3, 16, 16}, .outputs = 4}),
-                    torch::kFloat64);
-  const Params at = random_params(model);
-  const Batch batch = random_batch(model, 50);
-  const GradientEngine engine(model, two);
-  const Params mean = engine.mean_gradient(at, 50, slices_of(batch));
-  const ClippedSum sum = engine.clipped_gradient_sum(at, kInfinity, 50, slices_of(batch));
+  const Trial trial(narrow_convnet(), torch::kFloat64, two);
+  const Batch batch = trial.draw(50);
+  const Params mean = trial.mean(batch);
+  const ClippedSum sum = trial.clipped(kInfinity, batch);
   EXPECT_LE(norm(1.0 / 50 * sum.sum - mean), 1e-12 * norm(mean));
   EXPECT_EQ(sum.clipped, 0);
 }
 
 TEST_F(PerExamples, GivesTheSameBitsForAnyNumberOfWorkers) {
-  const Model model(build_model("convnet", {{"width", 8}}, {.shape = {3, 16, 16}, .outputs = 4}),
-                    torch::kFloat32);
-  const Params at = random_params(model);
-  const std::int64_t count = 5 * GradientEngine(model, one).micro_batch() + 3;
-  const Batch batch = random_batch(model, count);
-  const ClippedSum expected = GradientEngine(model, one).clipped_gradient_sum(at, 1, count, slices_of(batch));
+  const Trial alone(narrow_convnet(), torch::kFloat32, one);
+  const Batch batch = alone.draw(5 * alone.engine.micro_batch() + 3);
+  const ClippedSum expected = alone.clipped(1, batch);
   for (const WorkPool* pool : {&two, &seven}) {
-    const ClippedSum actual =
-        GradientEngine(model, *pool).clipped_gradient_sum(at, 1, count, slices_of(batch));
+    const ClippedSum actual = Trial(narrow_convnet(), torch::kFloat32, *pool).clipped(1, batch);
     EXPECT_TRUE(torch::equal(actual.sum.flat(), expected.sum.flat()));
     EXPECT_EQ(actual.clipped, expected.clipped);
   }
 }
 
 TEST_P(PerExample, LeavesTheBatchAsItIs) {
-  const Model model({.input_shape = {2, 4, 4}, .outputs = 2, .layers = {Relu{}, Flatten{}, Linear{32, 2}}},
-                    torch::kFloat32);
-  const Batch batch = random_batch(model, 5);
+  const Trial trial({.input_shape = {2, 4, 4}, .outputs = 2, .layers = {Relu{}, Flatten{}, Linear{32, 2}}},
+                    torch::kFloat32, one);
+  const Batch batch = trial.draw(5);
   const torch::Tensor before = batch.inputs.clone();
-  GradientEngine(model, one).clipped_gradient_sum(random_params(model), 1, 5, slices_of(batch));
+  trial.clipped(1, batch);
   EXPECT_TRUE(torch::equal(batch.inputs, before));
 }
 
@@ -142,13 +142,12 @@ Architecture with_custom_layers() {
 }
 
 TEST_P(PerExample, FallsBackToOneAtATimeForLayersWithoutARule) {
-  const Model model(with_custom_layers(), torch::kFloat64);
-  const Params at = random_params(model);
-  const Batch batch = random_batch(model, 12);
-  const std::vector<torch::Tensor> gradients = separate_gradients(model, at, batch);
+  const Trial trial(with_custom_layers(), torch::kFloat64, two);
+  const Batch batch = trial.draw(12);
+  const std::vector<torch::Tensor> gradients = separate_gradients(trial.model, trial.at, batch);
   const double bound = median_norm(gradients);
-  const ClippedSum actual = GradientEngine(model, two).clipped_gradient_sum(at, bound, 12, slices_of(batch));
-  EXPECT_LE(largest_difference(actual.sum.flat(), clipped_by_hand(gradients, bound)), 1e-11);
+  EXPECT_LE(largest_difference(trial.clipped(bound, batch).sum.flat(), clipped_by_hand(gradients, bound)),
+            1e-11);
 }
 
 TEST_P(PerExample, WarnsOnlyOfLayersWithoutARule) {
@@ -164,21 +163,16 @@ TEST_P(PerExample, RefusesBatchNormalisationAndSaysWhy) {
   const Architecture architecture{.input_shape = {2, 4, 4},
                                   .outputs = 2,
                                   .layers = {Conv2d{2, 3, 3, 1}, BatchNorm{3}, Flatten{}, Linear{48, 2}}};
-  const Model model(architecture, torch::kFloat64);
-  const Params at = random_params(model);
-  const GradientEngine engine(model, one);
+  const Trial trial(architecture, torch::kFloat64, one);
   for (const std::int64_t count : {0, 1, 5}) {
-    const Batch batch = random_batch(model, 5);
     EXPECT_THAT(
-        test::message_of([&] { engine.clipped_gradient_sum(at, 1, count, slices_of(batch)); }),
+        test::message_of([&] { trial.clipped(1, trial.draw(count)); }),
         AllOf(HasSubstr("BatchNorm"), HasSubstr("depends on the other examples"), HasSubstr("GroupNorm")));
   }
   // What is refused is real: the sum over a batch is not the sum over its examples.
-  const Batch batch = random_batch(model, 5);
-  EXPECT_GT(
-      norm(model.gradient(at, batch) -
-           0.2 * Params(model.layout(), clipped_by_hand(separate_gradients(model, at, batch), kInfinity))),
-      1e-3);
+  const Batch batch = trial.draw(5);
+  const torch::Tensor sum = clipped_by_hand(separate_gradients(trial.model, trial.at, batch), kInfinity);
+  EXPECT_GT((trial.model.gradient(trial.at, batch).flat() - 0.2 * sum).norm().item<double>(), 1e-3);
 }
 
 }  // namespace
