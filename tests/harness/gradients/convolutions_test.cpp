@@ -42,6 +42,15 @@ torch::Tensor product(const torch::Tensor& tiles, const torch::Tensor& filters, 
   return result;
 }
 
+torch::Tensor outputs_by_tiles(const torch::Tensor& inputs, const torch::Tensor& weight,
+                               const torch::Tensor& bias, const TileGrid& grid) {
+  const torch::Tensor tiles = places(grid.tile, grid.tiles(), weight.size(1), inputs.options());
+  transform_inputs(inputs, grid, tiles);
+  const torch::Tensor filters = places(grid.tile, weight.size(1), weight.size(0), inputs.options());
+  transform_filters(weight, filters);
+  return outputs_of_tiles(product(tiles, filters, grid.tile), grid, bias);
+}
+
 torch::Tensor weight_of(const torch::Tensor& taps) {
   torch::Tensor weight = torch::zeros({taps.size(1), taps.size(2), 3, 3}, taps.options());
   add_taps(taps, weight);
@@ -73,12 +82,8 @@ TEST_P(ByTiles, OutputsAreThoseOfTheConvolution) {
     const torch::Tensor expected = at::conv2d(inputs, weight, bias, /*stride=*/1, shape.padding);
     for (const Tile tile : {Tile::kSmall, Tile::kLarge}) {
       const TileGrid grid(layer, shape.examples, shape.height, shape.width, tile);
-      const torch::Tensor tiles = places(tile, grid.tiles(), shape.in, GetParam());
-      transform_inputs(inputs.to(GetParam()), grid, tiles);
-      const torch::Tensor filters = places(tile, shape.in, shape.out, GetParam());
-      transform_filters(weight.to(GetParam()), filters);
       const torch::Tensor outputs =
-          outputs_of_tiles(product(tiles, filters, tile), grid, bias.to(GetParam()));
+          outputs_by_tiles(inputs.to(GetParam()), weight.to(GetParam()), bias.to(GetParam()), grid);
       SCOPED_TRACE(described(shape, tile));
       ASSERT_EQ(outputs.sizes(), expected.sizes());
       EXPECT_LE(relative_error(outputs, expected), tolerance(tile));
@@ -144,11 +149,7 @@ TEST(Rounding, OfSmallTilesIsNoWorseThanThatOfTheConvolutionTermByTerm) {
   sum += shift.view({1, 128, 1, 1});
 
   const TileGrid grid({128, 128, 3, 1}, 2, 16, 16, Tile::kSmall);
-  const torch::Tensor tiles = places(Tile::kSmall, grid.tiles(), 128, torch::kFloat32);
-  transform_inputs(inputs.to(torch::kFloat32), grid, tiles);
-  const torch::Tensor filters = places(Tile::kSmall, 128, 128, torch::kFloat32);
-  transform_filters(filter, filters);
-  const torch::Tensor outputs = outputs_of_tiles(product(tiles, filters, Tile::kSmall), grid, shift);
+  const torch::Tensor outputs = outputs_by_tiles(inputs.to(torch::kFloat32), filter, shift, grid);
   const double by_tiles = relative_error(outputs, exact), term_by_term = relative_error(sum, exact);
   EXPECT_LE(by_tiles, term_by_term);
 }

@@ -157,6 +157,20 @@ TangentResults<T> move(Arrays& arrays, const NormCase<T>& at, const NormCase<T>&
   return {arrays.take(outputs, at.deltas.size()), arrays.take(gradients, at.inputs.size())};
 }
 
+/// All that the kernels of a normalisation write, one after the other.
+template <typename T, typename Arrays>
+Numbers<T> all_of(Arrays& arrays, const NormCase<T>& at, const NormCase<T>& by) {
+  const NormResults<T> results = normalise(arrays, at);
+  const TangentResults<T> tangents = move(arrays, at, by);
+  Numbers<T> all;
+  for (const Numbers<T>* part :
+       {&results.outputs, &results.mean, &results.inverse, &results.inputs, &results.weight_rows,
+        &results.bias_rows, &tangents.outputs, &tangents.inputs}) {
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  return all;
+}
+
 template <typename T, typename Arrays>
 Numbers<T> patches(Arrays& arrays, const PatchSizes& sizes, const Numbers<T>& inputs) {
   const std::int64_t examples = static_cast<std::int64_t>(inputs.size()) / sizes.inputs();

@@ -213,19 +213,6 @@ TEST(GpuKernels, NormalisationHasItsDerivatives) {
   }
 }
 
-template <typename T>
-Numbers<T> all_of(HostArrays& arrays, const NormCase<T>& at, const NormCase<T>& by) {
-  const NormResults<T> results = normalise(arrays, at);
-  const TangentResults<T> tangents = move(arrays, at, by);
-  Numbers<T> all;
-  for (const Numbers<T>* part :
-       {&results.outputs, &results.mean, &results.inverse, &results.inputs, &results.weight_rows,
-        &results.bias_rows, &tangents.outputs, &tangents.inputs}) {
-    all.insert(all.end(), part->begin(), part->end());
-  }
-  return all;
-}
-
 TEST(GpuKernels, NormalisationInSinglePrecisionIsThatInDouble) {
   for (const auto& [sizes, examples] : norm_shapes()) {
     const NormCase<float> at(sizes, examples, 41), by(sizes, examples, 51);
