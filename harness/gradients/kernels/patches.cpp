@@ -119,9 +119,9 @@ torch::Tensor weight_deltas_of_patches(const Conv2d& layer, const torch::Tensor&
           for (std::int64_t x = 0; x < frame.out_width; ++x) out[x * columns] = padded[first + x];
         });
       });
-      multiply_add(Matrix<const scalar_t>{deltas.data_ptr<scalar_t>() + i * layer.out * positions, positions},
-                   Matrix<const scalar_t>{patches.data(), columns}, {layer.out, positions, columns},
-                   Matrix<scalar_t>{result.data_ptr<scalar_t>(), columns});
+      multiply(Matrix<const scalar_t>{deltas.data_ptr<scalar_t>() + i * layer.out * positions, positions},
+               Matrix<const scalar_t>{patches.data(), columns}, {layer.out, positions, columns},
+               Matrix<scalar_t>{result.data_ptr<scalar_t>(), columns}, Start::kProducts);
     }
   });
   return result;

@@ -12,8 +12,6 @@
 namespace fedarena::kernels {
 namespace {
 
-enum class Start { kZero, kProducts };  // of the sums
-
 template <int Rows, int Vectors, std::int64_t Bytes, typename T>
 inline void multiply_block(const Matrix<const T>& left, const Matrix<const T>& right, std::int64_t inner,
                            Start start, const Matrix<T>& products) {
@@ -109,35 +107,19 @@ inline void multiply_with(const Matrix<const T>& left, const Matrix<const T>& ri
   } while (begin < size.inner);
 }
 
-template <typename T>
-void multiply_from(Start start, const Matrix<const T>& left, const Matrix<const T>& right,
-                   const ProductSize& size, const Matrix<T>& products) {
-  run_in_registers(
-      [&](auto registers) { multiply_with<decltype(registers)>(left, right, size, start, products); });
-}
-
 }  // namespace
 
 template <typename T>
 void multiply(const Matrix<const T>& left, const Matrix<const T>& right, const ProductSize& size,
-              const Matrix<T>& products) {
-  multiply_from(Start::kZero, left, right, size, products);
-}
-
-template <typename T>
-void multiply_add(const Matrix<const T>& left, const Matrix<const T>& right, const ProductSize& size,
-                  const Matrix<T>& products) {
-  multiply_from(Start::kProducts, left, right, size, products);
+              const Matrix<T>& products, Start start) {
+  run_in_registers(
+      [&](auto registers) { multiply_with<decltype(registers)>(left, right, size, start, products); });
 }
 
 template void multiply<float>(const Matrix<const float>&, const Matrix<const float>&, const ProductSize&,
-                              const Matrix<float>&);
+                              const Matrix<float>&, Start);
 template void multiply<double>(const Matrix<const double>&, const Matrix<const double>&, const ProductSize&,
-                               const Matrix<double>&);
-template void multiply_add<float>(const Matrix<const float>&, const Matrix<const float>&, const ProductSize&,
-                                  const Matrix<float>&);
-template void multiply_add<double>(const Matrix<const double>&, const Matrix<const double>&,
-                                   const ProductSize&, const Matrix<double>&);
+                               const Matrix<double>&, Start);
 
 void multiply(const torch::Tensor& left, const torch::Tensor& right, const torch::Tensor& products) {
   AT_DISPATCH_FLOATING_TYPES(products.scalar_type(), "multiply", [&] {

@@ -30,15 +30,14 @@ struct ProductSize {
   std::int64_t rows, inner, columns;
 };
 
-/// products = left * right, in float or double. Rows of right and products are dense. A number is a sum in
-/// the order of `inner`, whatever is beside it.
+/// Where the sums of a product start.
+enum class Start { kZero, kProducts };
+
+/// products = left * right, in float or double, or products += left * right. Rows of right and products are
+/// dense. A number is a sum in the order of `inner`, whatever is beside it.
 template <typename T>
 void multiply(const Matrix<const T>& left, const Matrix<const T>& right, const ProductSize& size,
-              const Matrix<T>& products);
-/// products += left * right: each number's sum goes on.
-template <typename T>
-void multiply_add(const Matrix<const T>& left, const Matrix<const T>& right, const ProductSize& size,
-                  const Matrix<T>& products);
+              const Matrix<T>& products, Start start = Start::kZero);
 
 /// products[p] = left[p] * right[p] for [p, rows, inner] and [p, inner, columns], of one floating type on the
 /// CPU, as above.

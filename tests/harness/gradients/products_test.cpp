@@ -87,9 +87,9 @@ TEST_P(Products, ThatAreAddedContinueTheSum) {
   multiply(left.narrow(2, 0, 300), right.narrow(1, 0, 300), parts);
   const auto add = [&]<typename T>(T /*type*/) {
     const torch::Tensor rest = left.narrow(2, 300, 400), others = right.narrow(1, 300, 400);
-    multiply_add(Matrix<const T>{rest.data_ptr<T>(), rest.stride(1)},
-                 Matrix<const T>{others.data_ptr<T>(), others.stride(1)}, {21, 400, 77},
-                 Matrix<T>{parts.data_ptr<T>(), parts.stride(1)});
+    multiply(Matrix<const T>{rest.data_ptr<T>(), rest.stride(1)},
+             Matrix<const T>{others.data_ptr<T>(), others.stride(1)}, {21, 400, 77},
+             Matrix<T>{parts.data_ptr<T>(), parts.stride(1)}, Start::kProducts);
   };
   GetParam() == torch::kFloat64 ? add(double()) : add(float());
   EXPECT_TRUE(at::equal(parts, whole));

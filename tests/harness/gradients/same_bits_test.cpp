@@ -166,49 +166,51 @@ torch::Tensor pool_by_definition(const torch::Tensor& in, std::int64_t size) {
   return out;
 }
 
-TEST(SameBits, PoolingAddsInTheStatedOrder) {
-  Stream stream({.seed = 5});
+// body(type, size, height, width) for planes that windows fill, and such that they do not.
+template <typename Body>
+void for_windows(const Body& body) {
   for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
     for (const std::int64_t size : {1, 2, 3, 4}) {
-      for (const auto& [height, width] :
-           std::vector<std::pair<std::int64_t, std::int64_t>>{{4, 4}, {5, 7}, {32, 32}, {13, 41}}) {
-        const torch::Tensor inputs = random_numbers(stream, {1, 1, height, width}, type);
-        const torch::Tensor expected = type == torch::kFloat32
-                                           ? pool_by_definition<float>(inputs[0][0], size)
-                                           : pool_by_definition<double>(inputs[0][0], size);
-        expect_same_bits(pool_planes(Pooling::kAverage, size, inputs.sizes(), {}, inputs)[0][0], expected,
-                         fmt::format("{}", size));
-      }
+      body(type, size, 4, 4);
+      body(type, size, 5, 7);
+      body(type, size, 24, 32);
+      body(type, size, 13, 41);
     }
   }
+}
+
+TEST(SameBits, PoolingAddsInTheStatedOrder) {
+  Stream stream({.seed = 5});
+  for_windows([&](torch::ScalarType type, std::int64_t size, std::int64_t height, std::int64_t width) {
+    const torch::Tensor inputs = random_numbers(stream, {1, 1, height, width}, type);
+    const torch::Tensor expected = type == torch::kFloat32 ? pool_by_definition<float>(inputs[0][0], size)
+                                                           : pool_by_definition<double>(inputs[0][0], size);
+    expect_same_bits(pool_planes(Pooling::kAverage, size, inputs.sizes(), {}, inputs)[0][0], expected,
+                     fmt::format("{}", size));
+  });
 }
 
 // Few different numbers, so that windows have equals.
 TEST(SameBits, MaxPoolingIsThatOfLibTorchAndGivesTheFirstOfEquals) {
   Stream stream({.seed = 6});
-  for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
-    for (const std::int64_t size : {1, 2, 3, 4}) {
-      for (const auto& [height, width] :
-           std::vector<std::pair<std::int64_t, std::int64_t>>{{4, 4}, {5, 7}, {24, 24}, {13, 41}}) {
-        const std::string what = fmt::format("{} of {}x{}", size, height, width);
-        const torch::Tensor inputs = random_numbers(stream, {2, 3, height, width}, type).mul(2).round();
-        const auto [outputs, largest] = at::max_pool2d_with_indices(inputs, size);
-        expect_same_bits(pool_planes(Pooling::kMax, size, inputs.sizes(), inputs, {}), outputs, what);
-        const torch::Tensor deltas = random_numbers(stream, outputs.sizes().vec(), type);
-        expect_same_bits(pool_planes(Pooling::kMaxAdjoint, size, inputs.sizes(), inputs, deltas),
-                         at::max_pool2d_with_indices_backward(deltas, inputs, size, size, 0, 1,
-                                                              /*ceil_mode=*/false, largest),
-                         what);
-        const torch::Tensor tangents = random_numbers(stream, inputs.sizes().vec(), type);
-        expect_same_bits(pool_planes(Pooling::kMaxTangent, size, inputs.sizes(), inputs, tangents),
-                         tangents.flatten(2).gather(2, largest.flatten(2)).view(outputs.sizes()), what);
-        const torch::Tensor special = random_numbers(stream, inputs.sizes().vec(), type);
-        add_specials(special);
-        expect_same_bits(pool_planes(Pooling::kMax, size, inputs.sizes(), special, {}),
-                         at::max_pool2d(special, size), what);
-      }
-    }
-  }
+  for_windows([&](torch::ScalarType type, std::int64_t size, std::int64_t height, std::int64_t width) {
+    const std::string what = fmt::format("{} of {}x{}", size, height, width);
+    const torch::Tensor inputs = random_numbers(stream, {2, 3, height, width}, type).mul(2).round();
+    const auto [outputs, largest] = at::max_pool2d_with_indices(inputs, size);
+    expect_same_bits(pool_planes(Pooling::kMax, size, inputs.sizes(), inputs, {}), outputs, what);
+    const torch::Tensor deltas = random_numbers(stream, outputs.sizes().vec(), type);
+    expect_same_bits(pool_planes(Pooling::kMaxAdjoint, size, inputs.sizes(), inputs, deltas),
+                     at::max_pool2d_with_indices_backward(deltas, inputs, size, size, 0, 1,
+                                                          /*ceil_mode=*/false, largest),
+                     what);
+    const torch::Tensor tangents = random_numbers(stream, inputs.sizes().vec(), type);
+    expect_same_bits(pool_planes(Pooling::kMaxTangent, size, inputs.sizes(), inputs, tangents),
+                     tangents.flatten(2).gather(2, largest.flatten(2)).view(outputs.sizes()), what);
+    const torch::Tensor special = random_numbers(stream, inputs.sizes().vec(), type);
+    add_specials(special);
+    expect_same_bits(pool_planes(Pooling::kMax, size, inputs.sizes(), special, {}),
+                     at::max_pool2d(special, size), what);
+  });
 }
 
 }  // namespace
