@@ -218,6 +218,12 @@ torch::Tensor places(Tile tile, std::int64_t rows, std::int64_t columns,
       .narrow(2, 0, columns);
 }
 
+torch::Tensor products_of_places(Tile tile, const torch::Tensor& left, const torch::Tensor& right) {
+  torch::Tensor products = places(tile, left.size(1), right.size(2), left.options());
+  multiply(left, right, products);
+  return products;
+}
+
 void transform_filters(const torch::Tensor& weight, const torch::Tensor& transformed) {
   transform_kernels(weight.transpose(0, 1), transformed);
 }

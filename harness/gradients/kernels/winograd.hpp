@@ -52,6 +52,9 @@ bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs);
 /// [places, rows, columns], not initialised, as `multiply` (products.hpp) wants them: rows are dense.
 torch::Tensor places(Tile tile, std::int64_t rows, std::int64_t columns, const torch::TensorOptions& options);
 
+/// Of each place, left [rows, n] * right [n, columns], in `places`.
+torch::Tensor products_of_places(Tile tile, const torch::Tensor& left, const torch::Tensor& right);
+
 /// Writes `transformed` [places, in, out], whose last dimension is dense, from a weight [out, in, 3, 3].
 void transform_filters(const torch::Tensor& weight, const torch::Tensor& transformed);
 /// The same for adjoints: [36, out, in].

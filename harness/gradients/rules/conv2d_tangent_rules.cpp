@@ -6,7 +6,6 @@
 
 #include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/kernels/patches.hpp"
-#include "harness/gradients/kernels/products.hpp"
 #include "harness/gradients/kernels/winograd.hpp"
 #include "harness/gradients/rules/convolution.hpp"
 #include "harness/gradients/rules/tangent_rule.hpp"
@@ -70,8 +69,8 @@ class WinogradTangent final : public TangentRule {
         kernels::places(Tile::kLarge, tiles.tiles(), moving + layer_.in, inputs.options());
     if (tangents.defined()) kernels::transform_inputs(tangents, tiles, both.narrow(2, 0, moving));
     kernels::transform_inputs(inputs, tiles, both.narrow(2, moving, layer_.in));
-    const torch::Tensor sum =
-        product(both, filters_.narrow(1, layer_.in - moving, moving + layer_.in), layer_.out);
+    const torch::Tensor sum = kernels::products_of_places(
+        Tile::kLarge, both, filters_.narrow(1, layer_.in - moving, moving + layer_.in));
     return kernels::outputs_of_tiles(sum, tiles, bias_tangent_);
   }
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
@@ -80,20 +79,14 @@ class WinogradTangent final : public TangentRule {
         kernels::places(Tile::kLarge, tiles.tiles(), 2 * layer_.out, delta_tangents.options());
     kernels::transform_deltas(delta_tangents, tiles, both.narrow(2, 0, layer_.out));
     kernels::transform_deltas(at.seen.deltas, tiles, both.narrow(2, layer_.out, layer_.out));
-    return kernels::input_deltas_of_tiles(product(both, adjoint_filters_, layer_.in), tiles);
+    return kernels::input_deltas_of_tiles(kernels::products_of_places(Tile::kLarge, both, adjoint_filters_),
+                                          tiles);
   }
 
  private:
   kernels::TileGrid grid(const Moving& at) const {
     const torch::Tensor& inputs = at.seen.inputs;
     return {layer_, inputs.size(0), inputs.size(2), inputs.size(3)};
-  }
-
-  static torch::Tensor product(const torch::Tensor& both, const torch::Tensor& filters,
-                               std::int64_t channels) {
-    torch::Tensor sum = kernels::places(Tile::kLarge, both.size(1), channels, both.options());
-    kernels::multiply(both, filters, sum);
-    return sum;
   }
 
   Conv2d layer_;

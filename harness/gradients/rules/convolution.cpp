@@ -7,7 +7,6 @@
 
 #include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/patches.hpp"
-#include "harness/gradients/kernels/products.hpp"
 #include "harness/gradients/kernels/winograd.hpp"
 
 namespace fedarena {
@@ -102,8 +101,8 @@ class TileConvolution final : public Convolution {
 
   torch::Tensor outputs(const torch::Tensor& inputs) const override {
     const TileGrid grid = grid_of(inputs, Tile::kSmall);
-    const torch::Tensor products = kernels::places(Tile::kSmall, grid.tiles(), layer().out, inputs.options());
-    kernels::multiply(tiles_of(inputs, grid), weights().filters->forward(), products);
+    const torch::Tensor products =
+        kernels::products_of_places(Tile::kSmall, tiles_of(inputs, grid), weights().filters->forward());
     return kernels::outputs_of_tiles(products, grid, weights().parameters[1]);
   }
   Deltas prepare(const torch::Tensor& deltas) const override {
@@ -114,8 +113,8 @@ class TileConvolution final : public Convolution {
   }
   torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const override {
     const TileGrid grid = grid_of(inputs, Tile::kLarge);
-    const torch::Tensor products = kernels::places(Tile::kLarge, grid.tiles(), layer().in, inputs.options());
-    kernels::multiply(deltas.tiles, weights().filters->adjoint(), products);
+    const torch::Tensor products =
+        kernels::products_of_places(Tile::kLarge, deltas.tiles, weights().filters->adjoint());
     return kernels::input_deltas_of_tiles(products, grid);
   }
   Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const override {

@@ -9,7 +9,6 @@
 #include "fedarena/random.hpp"
 
 #include "harness/gradients/kernels/patches.hpp"
-#include "harness/gradients/kernels/products.hpp"
 #include "harness/gradients/kernels/winograd.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 
@@ -36,19 +35,13 @@ torch::Tensor weight_delta(const Conv2d& layer, const torch::Tensor& inputs, con
       .transpose(0, 1);
 }
 
-torch::Tensor product(const torch::Tensor& tiles, const torch::Tensor& filters, Tile tile) {
-  torch::Tensor result = places(tile, tiles.size(1), filters.size(2), tiles.options());
-  multiply(tiles, filters, result);
-  return result;
-}
-
 torch::Tensor outputs_by_tiles(const torch::Tensor& inputs, const torch::Tensor& weight,
                                const torch::Tensor& bias, const TileGrid& grid) {
   const torch::Tensor tiles = places(grid.tile, grid.tiles(), weight.size(1), inputs.options());
   transform_inputs(inputs, grid, tiles);
   const torch::Tensor filters = places(grid.tile, weight.size(1), weight.size(0), inputs.options());
   transform_filters(weight, filters);
-  return outputs_of_tiles(product(tiles, filters, grid.tile), grid, bias);
+  return outputs_of_tiles(products_of_places(grid.tile, tiles, filters), grid, bias);
 }
 
 torch::Tensor weight_of(const torch::Tensor& taps) {
@@ -103,7 +96,8 @@ TEST_P(ByTiles, GradientsAreThoseOfTheConvolution) {
     transform_deltas(deltas.to(GetParam()), grid, tiles);
     const torch::Tensor filters = places(Tile::kLarge, shape.out, shape.in, GetParam());
     transform_adjoint_filters(weight.to(GetParam()), filters);
-    const torch::Tensor input_deltas = input_deltas_of_tiles(product(tiles, filters, Tile::kLarge), grid);
+    const torch::Tensor input_deltas =
+        input_deltas_of_tiles(products_of_places(Tile::kLarge, tiles, filters), grid);
     const torch::Tensor in_tiles = places(Tile::kLarge, grid.tiles(), shape.in, GetParam());
     transform_inputs(inputs.to(GetParam()), grid, in_tiles);
 
