@@ -1,12 +1,11 @@
 #include "benchmarks/plain_net.hpp"
 
 #include <algorithm>
-#include <dlfcn.h>
-
-#include <ATen/Parallel.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
+
+#include "harness/gradients/engine/gradients.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -66,13 +65,7 @@ torch::Tensor PlainNet::flat_gradient() const {
   return torch::cat(slopes);
 }
 
-void use_all_cores() {
-  const int cores = WorkPool::available_cores();
-  at::set_num_threads(cores);
-  if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {
-    reinterpret_cast<void (*)(int)>(symbol)(cores);
-  }
-}
+void use_all_cores() { use_torch_threads(WorkPool::available_cores()); }
 
 void plain_training(PlainNet& net, const Batch& examples, std::int64_t batch_size, double rate) {
   for (std::int64_t begin = 0; begin < examples.size(); begin += batch_size)

@@ -317,13 +317,13 @@ void keep_freed_memory() {
 #endif
 }
 
-void use_one_torch_thread() {
-  at::set_num_threads(1);
+void use_torch_threads(int count) {
+  at::set_num_threads(count);
   // OpenBLAS has threads of its own that LibTorch does not govern; several workers that call it at once would
   // wait for each other's (measured: 12 times slower). It is there or not depending on the LibTorch, so it is
   // asked by name.
   if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {
-    reinterpret_cast<void (*)(int)>(symbol)(1);
+    reinterpret_cast<void (*)(int)>(symbol)(count);
   }
 }
 

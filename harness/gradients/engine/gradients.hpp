@@ -108,7 +108,9 @@ class GradientEngine {
 /// Call once before a run: freed activations stay with the process instead of going back to the system.
 void keep_freed_memory();
 
-/// Call on every worker's thread: LibTorch and BLAS then use this thread only.
-void use_one_torch_thread();
+/// LibTorch and BLAS then use so many threads where this thread calls them.
+void use_torch_threads(int count);
+/// Call on every worker's thread: they use this thread only.
+inline void use_one_torch_thread() { use_torch_threads(1); }
 
 }  // namespace fedarena
