@@ -45,12 +45,11 @@ void distillation(benchmark::State& state, std::int64_t batch_size, double tempe
       adam.step(student, taught.gradient(student, now), 1e-3);
     }
   };
-  Turns turns(train, distil);
-  for (auto _ : state) state.SetIterationTime(turns.take());
+  const Turns turns = take_turns(state, timed(train), timed(distil));
   const auto examples = static_cast<double>(kSteps * batch_size);
-  state.counters["ratio"] = median(ratios(turns.first().wall, turns.second().wall));
-  state.counters["samples_s"] = examples / median(turns.second().wall);
-  state.counters["plain_s"] = examples / median(turns.first().wall);
+  state.counters["ratio"] = median(ratios(turns.first.wall, turns.second.wall));
+  state.counters["samples_s"] = examples / median(turns.second.wall);
+  state.counters["plain_s"] = examples / median(turns.first.wall);
 }
 
 }  // namespace

@@ -34,11 +34,9 @@ void evaluation(benchmark::State& state, const Rival& rival) {
     return arena.reader().read(arena.dataset().test, torch::arange(begin, end, torch::kInt64));
   };
 
-  Duel duel([&] { engine.evaluate(weights, kExamples, source); }, rival);
-  for (auto _ : state) state.SetIterationTime(duel.turn());
   const Operations operations = count_operations(arena.model().architecture());
-  duel.report(state, kExamples, static_cast<double>(operations.forward));
-  state.counters["gemm_gflops"] = gemm_gflops();
+  compare(state, rival, kExamples, static_cast<double>(operations.forward),
+          [&] { engine.evaluate(weights, kExamples, source); });
 }
 
 }  // namespace
@@ -46,9 +44,6 @@ void evaluation(benchmark::State& state, const Rival& rival) {
 
 int main(int count, char** arguments) {
   using namespace fedarena::benchmarks;
-  const Rival plain(prepare_plain);
-  benchmark::RegisterBenchmark("evaluation/plain", [&](benchmark::State& state) {
-    evaluation(state, plain);
-  })->Apply(timed_by_hand<kTurns>);
+  register_against("evaluation/plain", prepare_plain, evaluation)->Apply(timed_by_hand<kTurns>);
   return run_benchmarks(count, arguments);
 }

@@ -46,16 +46,12 @@ PlainSide make_plain_side(const Workload& work) {
           PlainNet(plain_forward(work.model), initial_weights(model))};
 }
 
-std::function<void()> prepare_plain(const Workload& work) {
+std::function<void()> prepare_plain(const Workload& work, bool keeps_memory) {
+  if (keeps_memory) keep_freed_memory();
   use_all_cores();
   return [side = std::make_shared<PlainSide>(make_plain_side(work)), work] {
     plain_training(side->net, side->examples, work.batch, kRate);
   };
-}
-
-std::function<void()> prepare_plain_that_keeps_memory(const Workload& work) {
-  keep_freed_memory();
-  return prepare_plain(work);
 }
 
 // Both sides must compute the same, or their times mean nothing.
@@ -74,11 +70,9 @@ void local_training(benchmark::State& state, const Workload& work, const Rival& 
   const auto algorithm = fedavg({{"batch_size", work.batch}, {"rate", kRate}});
   Simulation simulation = arena.simulate(*algorithm);
 
-  Duel duel([&] { simulation.next_round(); }, rival);
-  for (auto _ : state) state.SetIterationTime(duel.turn());
   const Operations operations = count_operations(arena.model().architecture());
-  duel.report(state, static_cast<double>(work.examples), static_cast<double>(operations.gradient));
-  state.counters["gemm_gflops"] = gemm_gflops();
+  compare(state, rival, static_cast<double>(work.examples), static_cast<double>(operations.gradient),
+          [&] { simulation.next_round(); });
 }
 
 }  // namespace
@@ -86,25 +80,17 @@ void local_training(benchmark::State& state, const Workload& work, const Rival& 
 
 int main(int count, char** arguments) {
   using namespace fedarena::benchmarks;
-  // Processes, which are made before this one starts threads. Each holds the pipes of those before it, so
-  // that the last one ends first.
-  std::vector<std::unique_ptr<Rival>> rivals;
-  const auto add = [&](const std::string& name, const Workload& work, const auto& prepare) {
-    rivals.push_back(std::make_unique<Rival>([&] { return prepare(work); }));
-    const Rival& rival = *rivals.back();
-    benchmark::RegisterBenchmark(
-        (work.model + "/" + name).c_str(),
-        [&work, &rival](benchmark::State& state) { local_training(state, work, rival); })
-        ->ArgName("clients")
-        ->Arg(1)
-        ->Arg(2)
-        ->Apply(timed_by_hand<kTurns>);
-  };
   for (const Workload* work : {&kConvNet, &kNiidCnn}) {
-    add("plain", *work, prepare_plain);
-    add("plain_that_keeps_memory", *work, prepare_plain_that_keeps_memory);
+    for (const bool keeps_memory : {false, true}) {
+      register_against(
+          work->model + (keeps_memory ? "/plain_that_keeps_memory" : "/plain"),
+          [=] { return prepare_plain(*work, keeps_memory); },
+          [=](benchmark::State& state, const Rival& rival) { local_training(state, *work, rival); })
+          ->ArgName("clients")
+          ->Arg(1)
+          ->Arg(2)
+          ->Apply(timed_by_hand<kTurns>);
+    }
   }
-  const int exit_code = run_benchmarks(count, arguments);
-  while (!rivals.empty()) rivals.pop_back();
-  return exit_code;
+  return run_benchmarks(count, arguments);
 }

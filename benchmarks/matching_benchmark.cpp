@@ -21,7 +21,6 @@ namespace fedarena::benchmarks {
 namespace {
 
 constexpr int kTurns = 10;
-constexpr std::int64_t kSizes[] = {20, 100};
 
 // Weights, images and a target, the same on both sides.
 struct Step {
@@ -69,16 +68,12 @@ torch::Tensor by_differentiating_twice(const Step& step, const GradientMatching&
   return torch::autograd::grad({plain_distance(gradient, step.target, how)}, {images})[0];
 }
 
-std::function<void()> prepare_plain(std::int64_t images) {
+std::function<void()> prepare_plain(std::int64_t images, bool keeps_memory) {
+  if (keeps_memory) keep_freed_memory();
   use_all_cores();
   return [step = std::make_shared<Step>(images)] {
     benchmark::DoNotOptimize(by_differentiating_twice(*step, GradientMatching()));
   };
-}
-
-std::function<void()> prepare_plain_that_keeps_memory(std::int64_t images) {
-  keep_freed_memory();
-  return prepare_plain(images);
 }
 
 // Both sides must compute the same, or their times mean nothing. The squared distance alone has no rows whose
@@ -99,13 +94,11 @@ void matching(benchmark::State& state, std::int64_t images, const Rival& rival) 
   const GradientEngine engine(step.model, pool);
   require_same_gradient(step, engine);
 
-  Duel duel([&] { benchmark::DoNotOptimize(by_second_pass(step, engine, GradientMatching())); }, rival);
-  for (auto _ : state) state.SetIterationTime(duel.turn());
   const auto both_passes = static_cast<double>(count_operations(step.model.architecture()).input_gradient);
-  duel.report(state, static_cast<double>(images), both_passes);
+  compare(state, rival, static_cast<double>(images), both_passes,
+          [&] { benchmark::DoNotOptimize(by_second_pass(step, engine, GradientMatching())); });
   state.counters["rival_gflops_best"] = 1e-9 * both_passes * state.counters["rival_s_best"];
   state.counters["mflop_image"] = 1e-6 * both_passes;
-  state.counters["gemm_gflops"] = gemm_gflops();
 }
 
 }  // namespace
@@ -113,21 +106,14 @@ void matching(benchmark::State& state, std::int64_t images, const Rival& rival) 
 
 int main(int count, char** arguments) {
   using namespace fedarena::benchmarks;
-  std::vector<std::unique_ptr<const Rival>> rivals;
-  const auto add = [&](const char* name, std::int64_t images, auto prepare) {
-    const Rival& rival =
-        *rivals.emplace_back(std::make_unique<const Rival>([images, prepare] { return prepare(images); }));
-    benchmark::RegisterBenchmark(name, [images, &rival](benchmark::State& state) {
-      matching(state, images, rival);
-    })->Apply(timed_by_hand<kTurns>);
-  };
-  for (const std::int64_t images : kSizes) {
-    add(fmt::format("matching/{}/plain", images).c_str(), images, prepare_plain);
-    add(fmt::format("matching/{}/plain_that_keeps_memory", images).c_str(), images,
-        prepare_plain_that_keeps_memory);
+  for (const std::int64_t images : {20, 100}) {
+    for (const bool keeps_memory : {false, true}) {
+      register_against(
+          fmt::format("matching/{}/plain{}", images, keeps_memory ? "_that_keeps_memory" : ""),
+          [=] { return prepare_plain(images, keeps_memory); },
+          [=](benchmark::State& state, const Rival& rival) { matching(state, images, rival); })
+          ->Apply(timed_by_hand<kTurns>);
+    }
   }
-  const int exit_code = run_benchmarks(count, arguments);
-  // The latest first: it holds copies of the pipes to those before it, which work until these are closed.
-  while (!rivals.empty()) rivals.pop_back();
-  return exit_code;
+  return run_benchmarks(count, arguments);
 }

@@ -104,12 +104,10 @@ BENCHMARK(share_of_a_round)->Apply(timed_by_hand<3>);
 
 // By how many percent the rounds of the second simulation take longer, median over turns.
 void report_more(benchmark::State& state, Simulation& plain, Simulation& other) {
-  plain.next_round();
-  other.next_round();
-  Turns turns([&] { plain.next_round(); }, [&] { other.next_round(); });
-  for (auto _ : state) state.SetIterationTime(turns.take());
-  state.counters["more_percent"] = 100 * (median(ratios(turns.second().wall, turns.first().wall)) - 1);
-  state.counters["plain_ms"] = 1e3 * median(turns.first().wall);
+  const Turns turns =
+      take_turns(state, timed([&] { plain.next_round(); }), timed([&] { other.next_round(); }));
+  state.counters["more_percent"] = 100 * (median(ratios(turns.second.wall, turns.first.wall)) - 1);
+  state.counters["plain_ms"] = 1e3 * median(turns.first.wall);
 }
 
 // What a thousand gradient canaries add to rounds of DP-SGD.

@@ -33,18 +33,15 @@ const Arena& many() {
 
 Settings local_work() { return {{"batch_size", std::int64_t{6}}, {"rate", 0.01}}; }
 
-// Both run a round in each turn and change who is first. `ratio`: the second one's time over the first one's,
-// median over turns.
-void take_turns(benchmark::State& state, Simulation& first, Simulation& second) {
-  first.next_round();
-  second.next_round();
-  Turns turns([&] { first.next_round(); }, [&] { second.next_round(); });
-  for (auto _ : state) state.SetIterationTime(turns.take());
-  state.counters["ratio"] = median(ratios(turns.second().wall, turns.first().wall));
-  state.counters["first_ms"] = 1e3 * median(turns.first().wall);
-  state.counters["second_ms"] = 1e3 * median(turns.second().wall);
-  state.counters["first_best_ms"] = 1e3 * smallest(turns.first().wall);
-  state.counters["second_best_ms"] = 1e3 * smallest(turns.second().wall);
+// Both run a round in each turn. `ratio`: the second one's time over the first one's, median over turns.
+void take_rounds(benchmark::State& state, Simulation& first, Simulation& second) {
+  const Turns turns =
+      take_turns(state, timed([&] { first.next_round(); }), timed([&] { second.next_round(); }));
+  state.counters["ratio"] = median(ratios(turns.second.wall, turns.first.wall));
+  state.counters["first_ms"] = 1e3 * median(turns.first.wall);
+  state.counters["second_ms"] = 1e3 * median(turns.second.wall);
+  state.counters["first_best_ms"] = 1e3 * smallest(turns.first.wall);
+  state.counters["second_best_ms"] = 1e3 * smallest(turns.second.wall);
 }
 
 // First: among 100 clients. Second: among 10,000.
@@ -52,7 +49,7 @@ void round_among_many(benchmark::State& state, const PrivacyPolicy& policy) {
   const auto algorithm = fedavg(local_work());
   Simulation first = few().simulate(*algorithm, policy);
   Simulation second = many().simulate(*algorithm, policy);
-  take_turns(state, first, second);
+  take_rounds(state, first, second);
 }
 
 // The same with so small a model that what does not depend on it can be seen.
@@ -62,7 +59,7 @@ void small_round_among_many(benchmark::State& state, const PrivacyPolicy& policy
   Simulation first = among_few.simulate(*algorithm, policy);
   Simulation second = among_many.simulate(*algorithm, policy);
   for (int round = 0; round < 100; ++round) second.next_round();  // most clients are in the ledger
-  take_turns(state, first, second);
+  take_rounds(state, first, second);
 }
 
 RecordPolicy on_records(double budget) {
@@ -79,7 +76,7 @@ void memories_in_a_file(benchmark::State& state) {
   Simulation first = many().simulate(*algorithm);
   Simulation second =
       many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = folder.path() / "client-states.bin"});
-  take_turns(state, first, second);
+  take_rounds(state, first, second);
 }
 
 // Resident memory after 10 rounds and after 60 more, clients' memories in a file from the first one on.

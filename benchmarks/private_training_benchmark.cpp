@@ -56,14 +56,12 @@ void turns(benchmark::State& state, const std::string& name, const Settings& set
            const std::vector<std::int64_t>& shape) {
   keep_freed_memory();
   const Side side(name, settings, shape, static_cast<int>(state.range(0)));
-  side.plain_turn();
-  side.private_turn();
-  Turns turns([&] { side.plain_turn(); }, [&] { side.private_turn(); });
-  for (auto _ : state) state.SetIterationTime(turns.take());
-  const std::vector<double> plain = turns.first().wall, clipped = turns.second().wall;
+  const Turns turns =
+      take_turns(state, timed([&] { side.plain_turn(); }), timed([&] { side.private_turn(); }));
+  const std::vector<double>&plain = turns.first.wall, &clipped = turns.second.wall;
   state.counters["ratio"] = median(ratios(plain, clipped));
   state.counters["ratio_best"] = smallest(plain) / smallest(clipped);
-  state.counters["ratio_cpu"] = median(ratios(turns.first().cpu, turns.second().cpu));
+  state.counters["ratio_cpu"] = median(ratios(turns.first.cpu, turns.second.cpu));
   state.counters["private_s"] = kBatch / median(clipped);
   state.counters["private_s_best"] = kBatch / smallest(clipped);
   state.counters["plain_s"] = kBatch / median(plain);
@@ -105,13 +103,10 @@ void clients(benchmark::State& state) {
     const WorkPool::Alone no_inner_loops;
     round(one);
   };
-  alone();
-  round(side.pool);
-  Turns turns(alone, [&] { round(side.pool); });
-  for (auto _ : state) state.SetIterationTime(turns.take());
-  state.counters["ratio"] = median(ratios(turns.first().wall, turns.second().wall));
+  const Turns turns = take_turns(state, timed(alone), timed([&] { round(side.pool); }));
+  state.counters["ratio"] = median(ratios(turns.first.wall, turns.second.wall));
   state.counters["examples_s"] =
-      static_cast<double>(batch) * static_cast<double>(count) / median(turns.second().wall);
+      static_cast<double>(batch) * static_cast<double>(count) / median(turns.second.wall);
 }
 BENCHMARK(clients)
     ->ArgNames({"clients", "batch"})

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -13,7 +15,7 @@ namespace fedarena::benchmarks {
 namespace {
 
 // Works until the other end of `requests` closes.
-[[noreturn]] void serve(int requests, int answers, const std::function<std::function<void()>()>& prepare) {
+[[noreturn]] void serve(int requests, int answers, const Rival::Prepare& prepare) {
   try {
     const std::function<void()> work = prepare();
     for (char request = 0; read(requests, &request, 1) == 1;) {
@@ -32,7 +34,7 @@ void let_threads_fall_asleep() { std::this_thread::sleep_for(std::chrono::millis
 
 }  // namespace
 
-Rival::Rival(const std::function<std::function<void()>()>& prepare) {
+Rival::Rival(const Prepare& prepare) {
   std::array<int, 2> requests{};
   std::array<int, 2> answers{};
   FEDARENA_CHECK(pipe(requests.data()), ==, 0);
@@ -50,9 +52,11 @@ Rival::Rival(const std::function<std::function<void()>()>& prepare) {
   answers_ = answers[0];
 }
 
+// Later rivals have copies of the pipes, so that closing them here would not end it.
 Rival::~Rival() {
   close(requests_);
   close(answers_);
+  kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
 }
 
@@ -64,28 +68,33 @@ Cost Rival::turn() const {
   return cost;
 }
 
-double Duel::turn() {
-  const bool we_are_first = our_costs_.wall.size() % 2 == 0;
-  Cost ours;
-  if (we_are_first) ours = cost_of(ours_);
-  let_threads_fall_asleep();
-  const Cost theirs = rival_.turn();
-  let_threads_fall_asleep();
-  if (!we_are_first) ours = cost_of(ours_);
-  our_costs_.add(ours);
-  their_costs_.add(theirs);
-  return ours.wall;
+benchmark::internal::Benchmark* register_against(
+    const std::string& name, const Rival::Prepare& prepare,
+    const std::function<void(benchmark::State&, const Rival&)>& body) {
+  static std::deque<Rival> rivals;
+  const Rival& rival = rivals.emplace_back(prepare);
+  return benchmark::RegisterBenchmark(name.c_str(),
+                                      [&rival, body](benchmark::State& state) { body(state, rival); });
 }
 
-void Duel::report(benchmark::State& state, double samples, double flops_per_sample) const {
-  state.counters["ratio"] = median(ratios(their_costs_.wall, our_costs_.wall));
-  state.counters["ratio_best"] = smallest(their_costs_.wall) / smallest(our_costs_.wall);
-  state.counters["ratio_cpu"] = median(ratios(their_costs_.cpu, our_costs_.cpu));
-  state.counters["samples_s"] = samples / median(our_costs_.wall);
-  state.counters["samples_s_best"] = samples / smallest(our_costs_.wall);
-  state.counters["rival_s"] = samples / median(their_costs_.wall);
-  state.counters["rival_s_best"] = samples / smallest(their_costs_.wall);
-  state.counters["gflops_best"] = 1e-9 * samples * flops_per_sample / smallest(our_costs_.wall);
+void compare(benchmark::State& state, const Rival& rival, double samples, double flops_per_sample,
+             const std::function<void()>& ours) {
+  const auto their_turn = [&] {
+    let_threads_fall_asleep();
+    const Cost cost = rival.turn();
+    let_threads_fall_asleep();
+    return cost;
+  };
+  const auto [theirs, own] = take_turns(state, their_turn, timed(ours));
+  state.counters["ratio"] = median(ratios(theirs.wall, own.wall));
+  state.counters["ratio_best"] = smallest(theirs.wall) / smallest(own.wall);
+  state.counters["ratio_cpu"] = median(ratios(theirs.cpu, own.cpu));
+  state.counters["samples_s"] = samples / median(own.wall);
+  state.counters["samples_s_best"] = samples / smallest(own.wall);
+  state.counters["rival_s"] = samples / median(theirs.wall);
+  state.counters["rival_s_best"] = samples / smallest(theirs.wall);
+  state.counters["gflops_best"] = 1e-9 * samples * flops_per_sample / smallest(own.wall);
+  state.counters["gemm_gflops"] = gemm_gflops();
 }
 
 }  // namespace fedarena::benchmarks

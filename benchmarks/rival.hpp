@@ -1,9 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <sys/types.h>
-#include <utility>
-#include <vector>
 
 #include <benchmark/benchmark.h>
 
@@ -15,9 +14,11 @@ namespace fedarena::benchmarks {
 /// BLAS or the allocator. It works only while it is asked to, so that two sides can take turns.
 class Rival {
  public:
-  /// `prepare` runs in the new process and returns the work to be timed. Make it before this process starts
-  /// threads.
-  explicit Rival(const std::function<std::function<void()>()>& prepare);
+  /// Runs in the new process and returns the work to be timed.
+  using Prepare = std::function<std::function<void()>()>;
+
+  /// Make it before this process starts threads.
+  explicit Rival(const Prepare& prepare);
   ~Rival();
   Rival(const Rival&) = delete;
   Rival& operator=(const Rival&) = delete;
@@ -31,24 +32,14 @@ class Rival {
   int answers_ = -1;
 };
 
-/// Two sides that take turns with the same amount of work.
-class Duel {
- public:
-  /// Each side has one turn that does not count.
-  Duel(std::function<void()> ours, const Rival& rival) : ours_(std::move(ours)), rival_(rival) {
-    ours_();
-    rival_.turn();
-  }
+/// Registers a benchmark that is given a rival, which is made here and lives as long as this process.
+benchmark::internal::Benchmark* register_against(
+    const std::string& name, const Rival::Prepare& prepare,
+    const std::function<void(benchmark::State&, const Rival&)>& body);
 
-  /// One turn of each, in another order each time. Returns the seconds of ours.
-  double turn();
-  /// Writes the counters of a benchmark whose turns worked on that many samples.
-  void report(benchmark::State& state, double samples, double flops_per_sample) const;
-
- private:
-  std::function<void()> ours_;
-  const Rival& rival_;
-  Costs our_costs_, their_costs_;
-};
+/// Runs the benchmark, by turns of ours and of the rival's on that many samples each, and writes its
+/// counters.
+void compare(benchmark::State& state, const Rival& rival, double samples, double flops_per_sample,
+             const std::function<void()>& ours);
 
 }  // namespace fedarena::benchmarks

@@ -29,12 +29,19 @@ void Costs::add(const Cost& cost) {
   cpu.push_back(cost.cpu);
 }
 
-double Turns::take() {
-  const bool in_order = firsts_.wall.size() % 2 == 0;
-  if (in_order) firsts_.add(cost_of(first_));
-  seconds_.add(cost_of(second_));
-  if (!in_order) firsts_.add(cost_of(first_));
-  return seconds_.wall.back();
+Turns take_turns(benchmark::State& state, const Side& first, const Side& second) {
+  first();
+  second();
+  Turns turns;
+  bool in_order = true;
+  for (auto _ : state) {
+    if (in_order) turns.first.add(first());
+    turns.second.add(second());
+    if (!in_order) turns.first.add(first());
+    in_order = !in_order;
+    state.SetIterationTime(turns.second.wall.back());
+  }
+  return turns;
 }
 
 std::vector<double> ratios(const std::vector<double>& above, const std::vector<double>& below) {

@@ -25,21 +25,19 @@ struct Costs {
   void add(const Cost& cost);
 };
 
-/// Two sides that work in turns, so that a change of the machine's speed concerns both.
-class Turns {
- public:
-  Turns(std::function<void()> first, std::function<void()> second)
-      : first_(std::move(first)), second_(std::move(second)) {}
+/// One side of a comparison: does a turn of its work.
+using Side = std::function<Cost()>;
+inline Side timed(std::function<void()> body) {
+  return [body = std::move(body)] { return cost_of(body); };
+}
 
-  /// One turn of each, in another order each time. Returns the seconds of the second one.
-  double take();
-  const Costs& first() const { return firsts_; }
-  const Costs& second() const { return seconds_; }
-
- private:
-  std::function<void()> first_, second_;
-  Costs firsts_, seconds_;
+/// What turns of two sides took.
+struct Turns {
+  Costs first, second;
 };
+/// One turn of each in every iteration, in another order each time, so that a change of the machine's speed
+/// concerns both; an iteration's time is the second side's. Each has one turn before that does not count.
+Turns take_turns(benchmark::State& state, const Side& first, const Side& second);
 
 /// For benchmarks that state what each of so many iterations took.
 template <int iterations>

@@ -114,12 +114,9 @@ void teachers(benchmark::State& state, const Rival& rival) {
   const WorkPool pool(WorkPool::available_cores(), use_one_torch_thread);
   require_same_teachers(pool);
   Blocks blocks(pool);
-  Duel duel([&] { blocks.learn(); }, rival);
-  for (auto _ : state) state.SetIterationTime(duel.turn());
   // Products with the weights of a class, on the way there and back.
   const auto flops = static_cast<double>(std::int64_t{8} * kImages * kShape.pixels);
-  duel.report(state, kTeachers, flops);
-  state.counters["gemm_gflops"] = gemm_gflops();
+  compare(state, rival, kTeachers, flops, [&] { blocks.learn(); });
 }
 
 }  // namespace
@@ -127,19 +124,13 @@ void teachers(benchmark::State& state, const Rival& rival) {
 
 int main(int count, char** arguments) {
   using namespace fedarena::benchmarks;
-  const Rival all_cores([] {
-    use_all_cores();
-    return [plain = std::make_shared<PlainTeachers>()] { plain->learn(); };
-  });
-  const Rival one_thread([] {
-    fedarena::use_one_torch_thread();
-    return [plain = std::make_shared<PlainTeachers>()] { plain->learn(); };
-  });
-  for (const auto& [name, rival] :
-       {std::pair{"teachers/plain", &all_cores}, std::pair{"teachers/plain_on_one_thread", &one_thread}}) {
-    benchmark::RegisterBenchmark(name, [rival = rival](benchmark::State& state) {
-      teachers(state, *rival);
-    })->Apply(timed_by_hand<kTurns>);
+  for (const bool all_cores : {true, false}) {
+    const auto prepare = [=] {
+      all_cores ? use_all_cores() : fedarena::use_one_torch_thread();
+      return [plain = std::make_shared<PlainTeachers>()] { plain->learn(); };
+    };
+    register_against(all_cores ? "teachers/plain" : "teachers/plain_on_one_thread", prepare, teachers)
+        ->Apply(timed_by_hand<kTurns>);
   }
   return run_benchmarks(count, arguments);
 }
