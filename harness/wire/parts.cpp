@@ -6,16 +6,15 @@
 
 namespace fedarena {
 
-void put_number(Bytes& bytes, std::uint64_t value) {
-  const auto* raw = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof(value));
-}
-
 void put_double(Bytes& bytes, double value) { put_number(bytes, std::bit_cast<std::uint64_t>(value)); }
+
+void put_bytes(Bytes& bytes, std::span<const std::byte> more) {
+  bytes.insert(bytes.end(), more.begin(), more.end());
+}
 
 void put_part(Bytes& bytes, std::span<const std::byte> part) {
   put_number(bytes, part.size());
-  bytes.insert(bytes.end(), part.begin(), part.end());
+  put_bytes(bytes, part);
 }
 
 void put_text(Bytes& bytes, std::string_view text) { put_part(bytes, std::as_bytes(std::span(text))); }

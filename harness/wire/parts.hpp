@@ -15,7 +15,14 @@ namespace fedarena {
 /// A serialised message, or several.
 using Bytes = std::vector<std::byte>;
 
-void put_number(Bytes& bytes, std::uint64_t value);
+void put_bytes(Bytes& bytes, std::span<const std::byte> more);
+/// In as many bytes as its type has.
+template <typename Value>
+void put_value(Bytes& bytes, const Value& value) {
+  put_bytes(bytes, std::as_bytes(std::span(&value, 1)));
+}
+/// In eight bytes.
+inline void put_number(Bytes& bytes, std::uint64_t value) { put_value(bytes, value); }
 void put_double(Bytes& bytes, double value);
 /// Its length, then the part.
 void put_part(Bytes& bytes, std::span<const std::byte> part);

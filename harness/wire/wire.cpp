@@ -25,34 +25,20 @@ enum class Kind : std::uint8_t { kParams = 0, kTensor = 1, kDouble = 2, kInteger
 // LibTorch's.
 constexpr const auto& kTypes = kSendableTypes;
 
-class Writer {
- public:
-  template <typename T>
-  void number(T value) {
-    raw(&value, sizeof(value));
-  }
-  void raw(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
-  }
-  void text(const std::string& value) {
-    FEDARENA_CHECK(value.size(), <, 256U);
-    number(static_cast<std::uint8_t>(value.size()));
-    raw(value.data(), value.size());
-  }
-  void type(torch::ScalarType value) {
-    number(static_cast<std::uint8_t>(std::ranges::find(kTypes, value) - kTypes.begin()));
-  }
-  void elements(const torch::Tensor& tensor) {
-    const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
-    raw(plain.data_ptr(), plain.nbytes());
-  }
-  Bytes take() { return std::move(bytes_); }
-  void reserve(std::size_t size) { bytes_.reserve(size); }
+void put_name(Bytes& bytes, const std::string& name) {
+  FEDARENA_CHECK(name.size(), <, 256U);
+  put_value(bytes, static_cast<std::uint8_t>(name.size()));
+  put_bytes(bytes, std::as_bytes(std::span(name)));
+}
 
- private:
-  Bytes bytes_;
-};
+void put_type(Bytes& bytes, torch::ScalarType type) {
+  put_value(bytes, static_cast<std::uint8_t>(std::ranges::find(kTypes, type) - kTypes.begin()));
+}
+
+void put_elements(Bytes& bytes, const torch::Tensor& tensor) {
+  const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
+  put_bytes(bytes, {static_cast<const std::byte*>(plain.data_ptr()), plain.nbytes()});
+}
 
 class Reader {
  public:
@@ -111,29 +97,29 @@ class Reader {
 };
 
 struct ContentWriter {
-  Writer& writer;
+  Bytes& bytes;
 
   void operator()(const Params& params) const {
-    writer.number(Kind::kParams);
-    writer.type(params.flat().scalar_type());
-    writer.number(params.flat().numel());
-    writer.number(params.layout()->fingerprint());
-    writer.elements(params.flat());
+    put_value(bytes, Kind::kParams);
+    put_type(bytes, params.flat().scalar_type());
+    put_value(bytes, params.flat().numel());
+    put_value(bytes, params.layout()->fingerprint());
+    put_elements(bytes, params.flat());
   }
   void operator()(const torch::Tensor& tensor) const {
-    writer.number(Kind::kTensor);
-    writer.type(tensor.scalar_type());
-    writer.number(static_cast<std::uint8_t>(tensor.dim()));
-    for (const std::int64_t extent : tensor.sizes()) writer.number(extent);
-    writer.elements(tensor);
+    put_value(bytes, Kind::kTensor);
+    put_type(bytes, tensor.scalar_type());
+    put_value(bytes, static_cast<std::uint8_t>(tensor.dim()));
+    for (const std::int64_t extent : tensor.sizes()) put_value(bytes, extent);
+    put_elements(bytes, tensor);
   }
   void operator()(double value) const {
-    writer.number(Kind::kDouble);
-    writer.number(value);
+    put_value(bytes, Kind::kDouble);
+    put_value(bytes, value);
   }
   void operator()(std::int64_t value) const {
-    writer.number(Kind::kInteger);
-    writer.number(value);
+    put_value(bytes, Kind::kInteger);
+    put_value(bytes, value);
   }
 };
 
@@ -156,10 +142,25 @@ torch::Tensor read_tensor(Reader& reader) {
   return reader.elements(shape, type);
 }
 
+Message::Content read_content(Reader& reader, const std::shared_ptr<const Layout>& layout,
+                              torch::Device device) {
+  const auto kind = reader.number<Kind>("an entry");
+  switch (kind) {
+    case Kind::kParams:
+      return read_params(reader, layout, device);
+    case Kind::kTensor:
+      return read_tensor(reader);
+    case Kind::kDouble:
+      return reader.number<double>("a number");
+    case Kind::kInteger:
+      return reader.number<std::int64_t>("a number");
+  }
+  Reader::fail(fmt::format("an entry has the unknown kind {}", static_cast<int>(kind)));
+}
+
 }  // namespace
 
 Bytes encode(const Message& message) {
-  Writer writer;
   std::size_t size = 64;
   for (const Message::Entry& entry : message.entries()) {
     const auto* params = std::get_if<Params>(&entry.content);
@@ -173,14 +174,15 @@ Bytes encode(const Message& message) {
       throw Error::of("the entry \"{}\" of a message {}", entry.name, why);
     if (params) size += params->flat().nbytes() + 64;
   }
-  writer.reserve(size);
-  writer.raw(kMagic.data(), kMagic.size());
-  writer.number(static_cast<std::uint32_t>(message.entries().size()));
+  Bytes bytes;
+  bytes.reserve(size);
+  put_value(bytes, kMagic);
+  put_value(bytes, static_cast<std::uint32_t>(message.entries().size()));
   for (const Message::Entry& entry : message.entries()) {
-    writer.text(entry.name);
-    std::visit(ContentWriter{writer}, entry.content);
+    put_name(bytes, entry.name);
+    std::visit(ContentWriter{bytes}, entry.content);
   }
-  return writer.take();
+  return bytes;
 }
 
 Message decode(std::span<const std::byte> bytes, const std::shared_ptr<const Layout>& layout,
@@ -194,23 +196,7 @@ Message decode(std::span<const std::byte> bytes, const std::shared_ptr<const Lay
   for (std::uint32_t index = 0; index < count; ++index) {
     std::string name = reader.text("a name");
     if (message.contains(name)) Reader::fail(fmt::format("the name \"{}\" appears twice", name));
-    const auto kind = reader.number<Kind>("an entry");
-    switch (kind) {
-      case Kind::kParams:
-        message.put_entry({std::move(name), read_params(reader, layout, device)});
-        break;
-      case Kind::kTensor:
-        message.put_entry({std::move(name), read_tensor(reader)});
-        break;
-      case Kind::kDouble:
-        message.put_entry({std::move(name), reader.number<double>("a number")});
-        break;
-      case Kind::kInteger:
-        message.put_entry({std::move(name), reader.number<std::int64_t>("a number")});
-        break;
-      default:
-        Reader::fail(fmt::format("an entry has the unknown kind {}", static_cast<int>(kind)));
-    }
+    message.put_entry({std::move(name), read_content(reader, layout, device)});
   }
   if (reader.left() != 0) Reader::fail(fmt::format("{} bytes follow its last entry", reader.left()));
   return message;

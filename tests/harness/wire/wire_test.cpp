@@ -227,10 +227,7 @@ Bytes bytes_of(const std::vector<int>& values) {
 // A message of one tensor of that type and shape, without its elements.
 Bytes hollow_tensor(int type, const std::vector<std::int64_t>& shape) {
   Bytes bytes = bytes_of({'F', 'A', 'M', '1', 1, 0, 0, 0, 1, 't', 1, type, static_cast<int>(shape.size())});
-  for (const std::int64_t extent : shape) {
-    const auto* raw = reinterpret_cast<const std::byte*>(&extent);
-    bytes.insert(bytes.end(), raw, raw + sizeof(extent));
-  }
+  for (const std::int64_t extent : shape) put_value(bytes, extent);
   return bytes;
 }
 
