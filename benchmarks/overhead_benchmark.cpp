@@ -242,11 +242,7 @@ void client_round(benchmark::State& state, const Scenario& shape) {
   const auto algorithm = fedavg({{"rate", 0.001}});
   Simulation simulation = arena.simulate(*algorithm);
   simulation.next_round();
-  std::vector<double> seconds;
-  for (auto _ : state) {
-    seconds.push_back(seconds_of([&] { simulation.next_round(); }));
-    state.SetIterationTime(seconds.back());
-  }
+  const std::vector<double> seconds = time_each(state, [&] { simulation.next_round(); });
   state.counters["us_per_client_round"] = 1e6 * median(seconds) / kClients;
   state.counters["best_us"] = 1e6 * smallest(seconds) / kClients;
 }

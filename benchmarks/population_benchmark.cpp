@@ -1,6 +1,7 @@
 // What clients cost that do not take part: rounds, set-up and checkpoints of 10,000 clients against those of
 // 100, with the same cohort and the same local work, and clients' memories in a file against such in memory.
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,9 @@ Scenario scenario_of(const std::string& model, std::int64_t clients) {
   return {.model = model, .input_shape = {1, 28, 28}, .clients = clients, .examples = 6, .cohort = kCohort};
 }
 
-const Arena& few() {
-  static const auto* const kArena = new Arena(scenario_of("niid-cnn", kFew));
-  return *kArena;
-}
-
-const Arena& many() {
-  static const auto* const kArena = new Arena(scenario_of("niid-cnn", kMany));
-  return *kArena;
+const Arena& among(std::int64_t clients) {
+  static auto* const arenas = new std::map<std::int64_t, const Arena>;
+  return arenas->try_emplace(clients, scenario_of("niid-cnn", clients)).first->second;
 }
 
 Settings local_work() { return {{"batch_size", std::int64_t{6}}, {"rate", 0.01}}; }
@@ -47,8 +43,8 @@ void take_rounds(benchmark::State& state, Simulation& first, Simulation& second)
 // First: among 100 clients. Second: among 10,000.
 void round_among_many(benchmark::State& state, const PrivacyPolicy& policy) {
   const auto algorithm = fedavg(local_work());
-  Simulation first = few().simulate(*algorithm, policy);
-  Simulation second = many().simulate(*algorithm, policy);
+  Simulation first = among(kFew).simulate(*algorithm, policy);
+  Simulation second = among(kMany).simulate(*algorithm, policy);
   take_rounds(state, first, second);
 }
 
@@ -73,9 +69,9 @@ RecordPolicy on_records(double budget) {
 void memories_in_a_file(benchmark::State& state) {
   const TemporaryFolder folder;
   const auto algorithm = from_plugin("scaffold", local_work());
-  Simulation first = many().simulate(*algorithm);
-  Simulation second =
-      many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = folder.path() / "client-states.bin"});
+  Simulation first = among(kMany).simulate(*algorithm);
+  Simulation second = among(kMany).simulate(*algorithm, NoPolicy{},
+                                            {.memory = 0, .file = folder.path() / "client-states.bin"});
   take_rounds(state, first, second);
 }
 
@@ -85,7 +81,7 @@ void resident_with_file(benchmark::State& state) {
   const std::filesystem::path file = folder.path() / "client-states.bin";
   for (auto _ : state) {
     const auto algorithm = from_plugin("scaffold", local_work());
-    Simulation simulation = many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = file});
+    Simulation simulation = among(kMany).simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = file});
     for (int round = 0; round < 10; ++round) simulation.next_round();
     const std::int64_t settled = resident_kib();
     for (int round = 0; round < 60; ++round) simulation.next_round();
@@ -97,7 +93,7 @@ void resident_with_file(benchmark::State& state) {
 
 // Dealing, its card, the simulation with its ledger: what is made once a run, beside reading the data.
 void set_up(benchmark::State& state) {
-  const Dataset& dataset = many().dataset();
+  const Dataset& dataset = among(kMany).dataset();
   const torch::Tensor& labels = dataset.train.targets;
   const PartitionInput input{
       .labels = {labels.data_ptr<std::int64_t>(), static_cast<std::size_t>(labels.numel())},
@@ -105,29 +101,21 @@ void set_up(benchmark::State& state) {
       .classes = dataset.classes};
   const auto algorithm = fedavg(local_work());
   const Settings settings{{"clients", state.range(0)}};
-  std::vector<double> taken;
-  for (auto _ : state) {
-    taken.push_back(seconds_of([&] {
-      const Partition partition = make_partition("iid", settings, input, 1);
-      benchmark::DoNotOptimize(partition_card("iid", settings, 1, partition, input));
-      const Simulation simulation = (state.range(0) == kMany ? many() : few()).simulate(*algorithm);
-    }));
-    state.SetIterationTime(taken.back());
-  }
+  const std::vector<double> taken = time_each(state, [&] {
+    const Partition partition = make_partition("iid", settings, input, 1);
+    benchmark::DoNotOptimize(partition_card("iid", settings, 1, partition, input));
+    const Simulation simulation = among(state.range(0)).simulate(*algorithm);
+  });
   state.counters["ms"] = 1e3 * median(taken);
 }
 
 // The bytes of a checkpoint, not yet written; every client took part under the policy on records.
 void checkpoint(benchmark::State& state) {
   const auto algorithm = fedavg(local_work());
-  Simulation simulation = (state.range(0) == kMany ? many() : few()).simulate(*algorithm, on_records(0));
+  Simulation simulation = among(state.range(0)).simulate(*algorithm, on_records(0));
   for (int round = 0; round < 5; ++round) simulation.next_round();
-  std::vector<double> taken;
   std::size_t size = 0;
-  for (auto _ : state) {
-    taken.push_back(seconds_of([&] { size = simulation.save().size(); }));
-    state.SetIterationTime(taken.back());
-  }
+  const std::vector<double> taken = time_each(state, [&] { size = simulation.save().size(); });
   state.counters["ms"] = 1e3 * median(taken);
   state.counters["kib"] = static_cast<double>(size) / 1024;
 }

@@ -18,6 +18,15 @@ double seconds_of(const std::function<void()>& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+std::vector<double> time_each(benchmark::State& state, const std::function<void()>& body) {
+  std::vector<double> seconds;
+  for (auto _ : state) {
+    seconds.push_back(seconds_of(body));
+    state.SetIterationTime(seconds.back());
+  }
+  return seconds;
+}
+
 Cost cost_of(const std::function<void()>& body) {
   const std::clock_t start = std::clock();
   const double wall = seconds_of(body);

@@ -12,6 +12,9 @@ namespace fedarena::benchmarks {
 /// Wall time that a call takes.
 double seconds_of(const std::function<void()>& body);
 
+/// The same of every iteration of a benchmark, which is one call.
+std::vector<double> time_each(benchmark::State& state, const std::function<void()>& body);
+
 /// What a call takes.
 struct Cost {
   double wall = 0;  ///< seconds
