@@ -64,27 +64,6 @@ class TimedCompute final : public Compute {
   Split& split_;
 };
 
-// Another algorithm under clocks, for one client.
-class TimedAlgorithm final : public Algorithm {
- public:
-  TimedAlgorithm(const Algorithm& inner, Split& split) : inner_(inner), split_(split) {}
-
-  Message broadcast(const Server& server) const override { return inner_.broadcast(server); }
-  Message train(Client& client, const Message& downlink) const override {
-    TimedOracle oracle(client.oracle, split_);
-    const TimedCompute compute(client.compute, split_);
-    Client view = observed(client, oracle, compute);
-    return inner_.train(view, downlink);
-  }
-  void aggregate(Server& server, const Uplink& uplink) const override {
-    split_.server += seconds_of([&] { inner_.aggregate(server, uplink); });
-  }
-
- private:
-  const Algorithm& inner_;
-  Split& split_;
-};
-
 void fedlap_round(benchmark::State& state) {
   const Arena arena({.input_shape = {1, 28, 28}, .examples = 11'339});
   // Two images of each of ten classes, as many as ten of each of a client's two.
@@ -99,7 +78,16 @@ void fedlap_round(benchmark::State& state) {
   policy.clip_norm = 1;
   policy.noise_multiplier = 1;
   Split split;
-  const TimedAlgorithm algorithm(*inner, split);
+  Observed algorithm(*inner);
+  algorithm.train_by = [&](Client& client, const Message& downlink) {
+    TimedOracle oracle(client.oracle, split);
+    const TimedCompute compute(client.compute, split);
+    Client view = observed(client, oracle, compute);
+    return inner->train(view, downlink);
+  };
+  algorithm.aggregate_by = [&](Server& server, const Uplink& uplink) {
+    split.server += seconds_of([&] { inner->aggregate(server, uplink); });
+  };
   Simulation simulation = arena.simulate(algorithm, policy);
   for (auto _ : state) {
     split = {};

@@ -50,27 +50,6 @@ class PairedOracle final : public ForwardingOracle {
   Tally& tally_;
 };
 
-// Another algorithm, with every client's oracle paired. For one worker.
-class PairedAlgorithm final : public Algorithm {
- public:
-  PairedAlgorithm(const Algorithm& inner, const GradientEngine& engine, const Batch& examples, Tally& tally)
-      : inner_(inner), engine_(engine), examples_(examples), tally_(tally) {}
-
-  Message broadcast(const Server& server) const override { return inner_.broadcast(server); }
-  Message train(Client& client, const Message& downlink) const override {
-    PairedOracle oracle(client.oracle, engine_, examples_, tally_);
-    Client view = observed(client, oracle, client.compute);
-    return inner_.train(view, downlink);
-  }
-  void aggregate(Server& server, const Uplink& uplink) const override { inner_.aggregate(server, uplink); }
-
- private:
-  const Algorithm& inner_;
-  const GradientEngine& engine_;
-  const Batch& examples_;
-  Tally& tally_;
-};
-
 // Percent of a round, with the ConvNet, that the same gradients do not take when the engine computes them
 // directly.
 void share_of_a_round(benchmark::State& state) {
@@ -80,7 +59,12 @@ void share_of_a_round(benchmark::State& state) {
   const GradientEngine engine(arena.model(), arena.pool());
   const auto inner = fedavg({{"batch_size", kBatch}, {"local_steps", std::int64_t{10}}, {"rate", 0.01}});
   Tally tally;
-  const PairedAlgorithm algorithm(*inner, engine, examples, tally);
+  Observed algorithm(*inner);
+  algorithm.train_by = [&](Client& client, const Message& downlink) {
+    PairedOracle oracle(client.oracle, engine, examples, tally);
+    Client view = observed(client, oracle, client.compute);
+    return inner->train(view, downlink);
+  };
   Simulation simulation = arena.simulate(algorithm);
   simulation.next_round();
 
