@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/simulation/public_compute.hpp"
 #include "harness/simulation/simulation.hpp"
 
 namespace fedarena::benchmarks {
@@ -67,6 +68,8 @@ class Arena {
   const Model& model() const { return model_; }
   const WorkPool& pool() const { return pool_; }
   const ExampleReader& reader() const { return reader_; }
+  const GradientEngine& engine() const { return engine_; }
+  const PublicCompute& compute() const { return compute_; }
 
  private:
   Dataset dataset_;
@@ -76,6 +79,8 @@ class Arena {
   WorkPool pool_;
   std::int64_t cohort_;
   std::atomic<bool> stop_ = false;
+  GradientEngine engine_{model_, pool_};
+  PublicCompute compute_{engine_, stop_};
 };
 
 }  // namespace fedarena::benchmarks

@@ -1,6 +1,5 @@
 // Steps of a student on what teachers say, against steps of plain training on labels: the same model, batches
 // and cores, in turns.
-#include <atomic>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -8,9 +7,8 @@
 #include "fedarena/adam.hpp"
 #include "fedarena/distillation.hpp"
 
+#include "benchmarks/arena.hpp"
 #include "benchmarks/speed.hpp"
-#include "harness/models/zoo.hpp"
-#include "harness/simulation/public_compute.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -19,13 +17,9 @@ constexpr int kTurns = 15, kSteps = 20;
 constexpr std::int64_t kTeachers = 10;
 
 void distillation(benchmark::State& state, std::int64_t batch_size, double temperature, bool fresh_teachers) {
-  keep_freed_memory();
-  use_one_torch_thread();
-  const WorkPool pool(WorkPool::available_cores(), use_one_torch_thread);
-  const Model model(build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
-  const GradientEngine engine(model, pool);
-  const std::atomic<bool> stop = false;
-  const PublicCompute compute(engine, stop);
+  const Arena arena({.model = "niid-cnn", .input_shape = {1, 28, 28}, .examples = 1});
+  const Model& model = arena.model();
+  const Compute& compute = arena.compute();
   Stream stream({.seed = 1});
   std::vector<Params> teachers;
   for (std::int64_t teacher = 0; teacher < kTeachers; ++teacher) teachers.push_back(model.initial(stream));

@@ -28,7 +28,6 @@ std::function<void()> prepare_plain() {
 
 void evaluation(benchmark::State& state, const Rival& rival) {
   const Arena arena(kScenario);
-  const GradientEngine engine(arena.model(), arena.pool());
   const Params weights = initial_weights(arena.model());
   const BatchSource source = [&](std::int64_t begin, std::int64_t end) {
     return arena.reader().read(arena.dataset().test, torch::arange(begin, end, torch::kInt64));
@@ -36,7 +35,7 @@ void evaluation(benchmark::State& state, const Rival& rival) {
 
   const Operations operations = count_operations(arena.model().architecture());
   compare(state, rival, kExamples, static_cast<double>(operations.forward),
-          [&] { engine.evaluate(weights, kExamples, source); });
+          [&] { arena.engine().evaluate(weights, kExamples, source); });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // What a run costs beyond its gradients: the share of a round with a real model, the time of a client-round
 // when gradients cost nothing, and the memory that rounds leave behind.
 #include <algorithm>
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -56,12 +55,11 @@ void share_of_a_round(benchmark::State& state) {
   constexpr std::int64_t kBatch = 64;
   const Arena arena({.clients = 5, .examples = 10 * kBatch, .workers = 1});
   const Batch examples = first_examples(arena.dataset().train, arena.reader(), kBatch);
-  const GradientEngine engine(arena.model(), arena.pool());
   const auto inner = fedavg({{"batch_size", kBatch}, {"local_steps", std::int64_t{10}}, {"rate", 0.01}});
   Tally tally;
   Observed algorithm(*inner);
   algorithm.train_by = [&](Client& client, const Message& downlink) {
-    PairedOracle oracle(client.oracle, engine, examples, tally);
+    PairedOracle oracle(client.oracle, arena.engine(), examples, tally);
     Client view = observed(client, oracle, client.compute);
     return inner->train(view, downlink);
   };
@@ -142,12 +140,11 @@ void hypotheses(benchmark::State& state) {
   const auto one = with(1), seven = with(1 + kMore);
   Simulation first = arena.simulate(*one), second = arena.simulate(*seven);
   const Batch examples = first_examples(arena.dataset().train, arena.reader(), scenario.examples);
-  const GradientEngine engine(arena.model(), arena.pool());
   const Params at = initial_weights(arena.model());
   std::vector<double> passes;
   const auto all_passes = [&] {
     for (std::int64_t i = 0; i < kMore * scenario.clients; ++i) {
-      engine.evaluate(at, scenario.examples, slices_of(examples));
+      arena.engine().evaluate(at, scenario.examples, slices_of(examples));
     }
   };
   first.next_round();
@@ -173,9 +170,6 @@ void k_means(benchmark::State& state) {
   const Arena arena(kFemnist);
   const auto algorithm =
       from_plugin("ifca", {{"hypotheses", kHypotheses}, {"assign", std::string("k-means")}});
-  const GradientEngine engine(arena.model(), arena.pool());
-  const std::atomic<bool> stop = false;
-  const PublicCompute compute(engine, stop);
   Params params = initial_weights(arena.model());
   Message memory;
   Batch synthetic;
@@ -187,7 +181,7 @@ void k_means(benchmark::State& state) {
                 .params = params,
                 .state = memory,
                 .model = arena.model(),
-                .compute = compute,
+                .compute = arena.compute(),
                 .streams = Streams(1, 1, kServer).for_algorithm(),
                 .synthetic = synthetic,
                 .observed = observed,

@@ -7,10 +7,8 @@
 #include "fedarena/matching.hpp"
 #include "fedarena/random.hpp"
 
+#include "benchmarks/arena.hpp"
 #include "benchmarks/speed.hpp"
-#include "harness/gradients/engine/gradients.hpp"
-#include "harness/models/zoo.hpp"
-#include "harness/simulation/public_compute.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -19,12 +17,9 @@ constexpr std::int64_t kExamples = 6000, kClusters = 128, kImages = 50;
 constexpr int kPoints = 10;
 
 void from_clustering_to_clustering(benchmark::State& state) {
-  use_one_torch_thread();
-  const WorkPool pool(WorkPool::available_cores(), use_one_torch_thread);
-  const Model model(build_model("convnet", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
-  const GradientEngine engine(model, pool);
-  const std::atomic<bool> stop = false;
-  const PublicCompute compute(engine, stop);
+  const Arena arena({.input_shape = {1, 28, 28}, .examples = 1});
+  const Model& model = arena.model();
+  const Compute& compute = arena.compute();
   Stream stream({.seed = 1});
   const auto images = [&](std::int64_t count) {
     return Batch{normal(stream, model.input_shape(count)).to(model.options()),
