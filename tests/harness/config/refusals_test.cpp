@@ -22,7 +22,7 @@ std::string unescaped(const std::string& line) {
   return text;
 }
 
-const std::string& base(const std::string& name) {
+const std::string& base_of(const std::string& name) {
   static const std::map<std::string, std::string> kBases = {
       {"profiled", kProfiled}, {"private", private_sample()}, {"tuning", tuning_sample()}};
   return kBases.at(name);
@@ -39,13 +39,15 @@ std::string edited(const std::string& text, const std::string& edit) {
 
 TEST(Refusals, AreAsRecorded) {
   std::ifstream file(test::source_folder() / "tests/harness/config/refusals.txt");
-  std::string text = kSample;
+  std::string base = kSample, text = base;
   std::vector<std::string> overrides;
   std::size_t cases = 0;
   for (std::string line; std::getline(file, line);) {
+    if (line.empty()) text = base = kSample;
     if (line.empty() || line.front() == '#') continue;
-    const std::string rest = line.substr(2);
-    if (line.front() == '&') text = base(rest);
+    const bool edits_base = line.starts_with("&~");
+    const std::string rest = line.substr(edits_base ? 3 : 2);
+    if (line.front() == '&') text = base = edits_base ? edited(base, rest) : base_of(rest);
     if (line.front() == '~') text = edited(text, rest);
     if (line.front() == '$') overrides.push_back(rest);
     if (line.front() != '>') continue;
@@ -55,7 +57,7 @@ TEST(Refusals, AreAsRecorded) {
       for (const char* profile : {"quick", "wide"})
         EXPECT_NE(refusal(text, overrides, std::string(profile)), "accepted") << text;
     }
-    text = kSample;
+    text = base;
     overrides.clear();
     ++cases;
   }
