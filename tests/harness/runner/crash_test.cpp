@@ -2,7 +2,6 @@
 // same twice, so whatever could have been read of a round must be charged, each time that it was answered.
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <string>
 
@@ -17,7 +16,6 @@ namespace fedarena {
 namespace {
 
 TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
-  const bool system = accounting(GetParam())->noise_source == kSystemNoise;
   bool died = true;
   std::int64_t lost = 0;
   // Each step takes three processes: four seconds a policy for all of them.
@@ -38,7 +36,7 @@ TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
       EXPECT_LE(static_cast<std::int64_t>(remembered[round].size()), charged)
           << "what a client remembers of round " << round << ", step " << steps;
       EXPECT_EQ(published[round].size(), 1U) << "round " << round << " came twice, step " << steps;
-      if (!system) {
+      if (!draws_by_system()) {
         EXPECT_EQ(charged, 1);
       }
       lost += charged - 1;
@@ -49,7 +47,8 @@ TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
   }
   // Labels are lost in the first round alone, where the steps that are tried may all miss it.
   if (unit(GetParam()) == Unit::kLabel && !test::long_tests()) return;
-  EXPECT_EQ(lost > 0, system) << "of what was begun and lost, noise that comes again is not charged twice";
+  EXPECT_EQ(lost > 0, draws_by_system())
+      << "of what was begun and lost, noise that comes again is not charged twice";
 }
 
 // Whoever looks at a run that was killed while it ended finds an unfinished or a finished one, and no edit.
@@ -74,7 +73,7 @@ TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
     EXPECT_EQ(results::SyntheticFolder(folder).rounds(), (std::vector<std::int64_t>{1, 2}))
         << "step " << steps;
     // Cohorts that the system draws are others in each run.
-    if (unit(GetParam()) == Unit::kClient && accounting(GetParam())->noise_source == kSystemNoise) continue;
+    if (unit(GetParam()) == Unit::kClient && draws_by_system()) continue;
     EXPECT_EQ(results::read_whole_file(folder / results::kLedgerFile), ledger) << "step " << steps;
   }
   EXPECT_GT(sealed, 0);
@@ -91,26 +90,18 @@ TEST_P(Crashes, AreNotForgottenWithTheLedger) {
     ASSERT_FALSE(run(steps));
   }
   fs::remove(folder / results::kLedgerFile);
-  if (accounting(GetParam())->noise_source == kSystemNoise) {
-    EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("ledger.json: is gone"));
-    EXPECT_FALSE(fs::exists(folder / results::kLedgerFile));
-  } else {
-    EXPECT_TRUE(run(kNever)) << "noise that comes again is charged once, whatever was lost";
-  }
+  expect_to_go_on_unless(draws_by_system(), "ledger.json: is gone");
+  EXPECT_NE(fs::exists(folder / results::kLedgerFile), draws_by_system());
 }
 
 // With the ledger of before a crash, what the crash lost would come for nothing.
 TEST_P(Crashes, AreNotForgottenWithAnOlderLedger) {
-  interrupted_after = 1;
-  const fs::path begun = folder = scratch / "begun";
-  ASSERT_TRUE(run(kNever));
-  interrupted_after = 0;
+  const fs::path begun = run_and_interrupt_after(1);
   const auto content = [&](const char* name) { return results::read_whole_file(folder / name); };
   const std::string ledger = content(results::kLedgerFile), checkpoint = content(results::kCheckpointFile);
   // What labels cost is charged in the first round.
-  const bool is_charged_again =
-      accounting(GetParam())->noise_source == kSystemNoise && unit(GetParam()) != Unit::kLabel;
-  int refused = 0;
+  const bool is_charged_again = draws_by_system() && unit(GetParam()) != Unit::kLabel;
+  int tried = 0;
   bool died = true;
   for (int steps = 0; died; steps += test::long_tests() ? 1 : 2) {
     folder = scratch / std::to_string(steps);
@@ -119,24 +110,16 @@ TEST_P(Crashes, AreNotForgottenWithAnOlderLedger) {
     const bool is_readable = fs::exists(folder / "checkpoint.bin.partial");
     if (!is_readable || content(results::kCheckpointFile) != checkpoint) continue;
     results::replace_file(folder / results::kLedgerFile, ledger);
-    if (is_charged_again) {
-      EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("ledger.json: charges "))
-          << "step " << steps;
-      ++refused;
-    } else {
-      EXPECT_TRUE(run(kNever)) << "noise that comes again is charged once, whatever was lost";
-    }
+    SCOPED_TRACE(steps);
+    expect_to_go_on_unless(is_charged_again, "ledger.json: charges ");
+    ++tried;
   }
-  EXPECT_EQ(refused > 0, is_charged_again);
+  EXPECT_TRUE(tried > 0 || !is_charged_again);
 }
 
 // A run that goes on would seal it.
 TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
-  interrupted_after = 1;
-  const fs::path begun = folder = scratch / "begun";
-  ASSERT_TRUE(run(kNever));
-  interrupted_after = 0;
-  const bool system = accounting(GetParam())->noise_source == kSystemNoise;
+  const fs::path begun = run_and_interrupt_after(1);
   const auto refusal_after = [&](const std::string& name, const auto& edit) {
     folder = scratch / fs::path(name).filename();
     fs::copy(begun, folder, fs::copy_options::recursive);
@@ -158,7 +141,7 @@ TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
       refusal_after(results::kEnvironmentFile,
                     [](const fs::path& file) { results::replace_file(file, R"({"commit": "another"})"); }),
       testing::HasSubstr("environment.json: is not as it was"));
-  if (system) {
+  if (draws_by_system()) {
     EXPECT_THAT(refusal_after(results::kChargedFile, [](const fs::path& file) { fs::remove(file); }),
                 testing::HasSubstr("charged.json: is gone"));
   }
@@ -173,16 +156,8 @@ TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
 
 // Noise that comes again makes the same rounds; other noise would be charged a second time, unnoticed.
 TEST_P(Crashes, DoNotBeginAgainWithoutTheCheckpointUnlessNoiseComesAgain) {
-  folder = scratch / "run";
-  interrupted_after = 2;
-  ASSERT_TRUE(run(kNever));
-  interrupted_after = 0;
-  fs::remove(folder / results::kCheckpointFile);
-  if (accounting(GetParam())->noise_source == kSystemNoise) {
-    EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("checkpoint.bin: is gone"));
-  } else {
-    EXPECT_TRUE(run(kNever));
-  }
+  fs::remove(run_and_interrupt_after(2) / results::kCheckpointFile);
+  expect_to_go_on_unless(draws_by_system(), "checkpoint.bin: is gone");
 }
 
 TEST_P(Crashes, ListTheBuildsThatGoOn) {
@@ -191,16 +166,13 @@ TEST_P(Crashes, ListTheBuildsThatGoOn) {
         R"({{"commit": "{}", "plugins": [{{"name": "sgd", "sha256": "{}", "algorithms": ["sgd"]}}]}})",
         commit, digest);
   };
-  folder = scratch / "run";
-  interrupted_after = 1;
   const std::string begun = environment = with("one", "a");
-  ASSERT_TRUE(run(kNever));
+  run_and_interrupt_after(1);
   const auto recorded = [&] {
     return nlohmann::json::parse(results::read_whole_file(folder / results::kEnvironmentFile));
   };
   EXPECT_EQ(recorded(), nlohmann::json::parse(begun)) << "the build that began is listed at the top";
   environment = with("one", "b");  // its plugin was built anew
-  interrupted_after = 0;
   ASSERT_FALSE(run(3)) << "it dies when its build is listed and its checkpoint does not know of it";
   ASSERT_TRUE(run(kNever));
   nlohmann::json both = recorded();

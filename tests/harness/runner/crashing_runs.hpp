@@ -118,6 +118,26 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     return lived;
   }
 
+  // Begins a run that is interrupted after this round; its folder.
+  fs::path run_and_interrupt_after(std::int64_t round) {
+    folder = scratch / "begun";
+    interrupted_after = round;
+    EXPECT_TRUE(run(kNever));
+    interrupted_after = 0;
+    return folder;
+  }
+
+  // Noise that comes again is charged once, whatever was lost; other noise must be charged for each time.
+  void expect_to_go_on_unless(bool refused, const std::string& why) const {
+    if (refused) {
+      EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr(why));
+    } else {
+      EXPECT_TRUE(run(kNever));
+    }
+  }
+
+  static bool draws_by_system() { return accounting(GetParam())->noise_source == kSystemNoise; }
+
   // What verify says of the run, as "FILE: FIELD".
   std::set<std::string> findings() const {
     std::set<std::string> found;

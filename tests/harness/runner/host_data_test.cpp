@@ -185,10 +185,6 @@ class InputsOfAHost : public testing::Test {
     experiment_.proxy = {"csv", {{"path", proxy}, {"target", "y"}, {kProxyLimit, std::int64_t{9}}}};
     first_.hand_on();
   }
-  void remove_files() const {
-    std::filesystem::remove(scratch_ / "data.csv");
-    std::filesystem::remove(scratch_ / "proxy.csv");
-  }
 
   const test::Scratch scratch_;
   Experiment experiment_;
@@ -197,7 +193,7 @@ class InputsOfAHost : public testing::Test {
 
 TEST_F(InputsOfAHost, AreReadOnce) {
   const Bytes handed_on = first_.for_host(experiment_);
-  remove_files();
+  for (const char* file : {"data.csv", "proxy.csv"}) std::filesystem::remove(scratch_ / file);
   other_.take(experiment_, handed_on);
   const Dataset &there = first_.dataset(experiment_), &here = other_.dataset(experiment_);
   EXPECT_EQ(other_.data_hash(experiment_), first_.data_hash(experiment_));
