@@ -168,18 +168,10 @@ std::ptrdiff_t Crew::ranks_on_host_of(int rank) const {
   return std::ranges::count(first_on_host_, first_on_host_[static_cast<std::size_t>(rank)]);
 }
 
-void Crew::ask(int rank, const Bytes& from_host) const {
-  const bool first = first_on_host_[static_cast<std::size_t>(rank)] == rank;
-  Bytes bytes;
-  put_number(bytes, first && ranks_on_host_of(rank) > 1 ? 1 : 0);
-  put_part(bytes, from_host);
-  ranks_.send(rank, std::move(bytes));
-}
-
 void Crew::begin(const std::string& run, const Bytes& for_host) {
-  Bytes bytes = request(kBegin);
-  put_text(bytes, run);
-  ranks_.broadcast(std::move(bytes));
+  Bytes begin = request(kBegin);
+  put_text(begin, run);
+  ranks_.broadcast(std::move(begin));
   std::vector<Bytes> handed_on(first_on_host_.size());  // by each rank
   handed_on.front() = for_host;
   FirstFailure failure;
@@ -188,7 +180,10 @@ void Crew::begin(const std::string& run, const Bytes& for_host) {
     for (int rank = 1; rank < ranks_.count(); ++rank) {
       const int first = first_on_host_[static_cast<std::size_t>(rank)];
       if ((first == rank) != firsts) continue;
-      ask(rank, handed_on[static_cast<std::size_t>(first)]);
+      Bytes bytes;
+      put_number(bytes, firsts && ranks_on_host_of(rank) > 1 ? 1 : 0);
+      put_part(bytes, handed_on[static_cast<std::size_t>(first)]);
+      ranks_.send(rank, std::move(bytes));
       ++asked;
     }
     receive(ranks_, asked, [&](int rank, const Bytes& answer) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -62,7 +61,6 @@ class Crew {
  private:
   class Sharing;
   std::ptrdiff_t ranks_on_host_of(int rank) const;
-  void ask(int rank, const Bytes& from_host) const;
 
   Ranks& ranks_;
   const WorkPool& pool_;

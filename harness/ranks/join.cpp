@@ -7,13 +7,17 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/ranks/mpi_library.hpp"
 #include "harness/ranks/ranks.hpp"
 
 namespace fedarena {
 namespace {
 
 namespace dll = boost::dll;
+
+// The library of mpi/mpi_ranks.cpp, which is loaded where a launcher started the program, and what it has.
+constexpr const char* kMpiLibrary = "fedarena_mpi";
+constexpr const char* kJoinRanks = "fedarena_join_ranks";
+using JoinRanks = Ranks*(const std::atomic<bool>* stop);
 
 int number_in(const char* variable) {
   const char* text = std::getenv(variable);

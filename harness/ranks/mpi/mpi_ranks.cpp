@@ -21,7 +21,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/ranks/mpi/transfers.hpp"
-#include "harness/ranks/mpi_library.hpp"
+#include "harness/ranks/ranks.hpp"
 #include "harness/ranks/tree.hpp"
 
 namespace fedarena {
@@ -290,6 +290,7 @@ class MpiRanks final : public Ranks {
 }  // namespace
 }  // namespace fedarena
 
+// Called by join.cpp.
 extern "C" __attribute__((visibility("default"))) fedarena::Ranks* fedarena_join_ranks(
     const std::atomic<bool>* stop) {
   return std::make_unique<fedarena::MpiRanks>(*stop).release();

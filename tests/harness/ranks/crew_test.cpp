@@ -86,8 +86,8 @@ class Crews : public ::testing::TestWithParam<int> {
     const WorkPool pool(2);
     serve(ranks, pool, "build 1", squaring);
   }
-  static std::vector<double> squares(Crew& crew, const std::vector<double>& numbers, int* works = nullptr,
-                                     std::atomic<int>* there = nullptr) {
+  std::vector<double> squares(const std::vector<double>& numbers, int* works = nullptr,
+                              std::atomic<int>* there = nullptr) {
     std::vector<double> results(numbers.size());
     SharedLoop loop;
     loop.costs.assign(numbers.size(), 1);
@@ -101,7 +101,7 @@ class Crews : public ::testing::TestWithParam<int> {
       results[index] = Parts(bytes).floating();
       if (there != nullptr) ++*there;
     };
-    crew.share(loop, [&](std::span<const std::byte> work) {
+    crew_.share(loop, [&](std::span<const std::byte> work) {
       if (works != nullptr) *works += static_cast<int>(Parts(work).number());
     });
     return results;
@@ -109,6 +109,7 @@ class Crews : public ::testing::TestWithParam<int> {
 
   WorkPool pool_{2};
   test::ThreadsAsRanks ranks_{GetParam(), serve_squares};
+  Crew crew_{ranks_.first(), pool_, "build 1"};
 };
 
 class CrewsOfSeveral : public Crews {};
@@ -117,39 +118,36 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Crews, ::testing::Values(1, 2, 3));
 INSTANTIATE_TEST_SUITE_P(Ranks, CrewsOfSeveral, ::testing::Values(2, 3));
 
 TEST_P(Crews, ShareLoopsOneAfterTheOther) {
-  Crew crew(ranks_.first(), pool_, "build 1");
-  crew.begin("squares");
+  crew_.begin("squares");
   int works = 0;
   std::atomic<int> there = 0;
-  EXPECT_THAT(squares(crew, {1, 2, 3, 4, 5}, &works, &there), ElementsAre(1, 4, 9, 16, 25));
-  EXPECT_THAT(squares(crew, {}, &works, &there), ElementsAre());
+  EXPECT_THAT(squares({1, 2, 3, 4, 5}, &works, &there), ElementsAre(1, 4, 9, 16, 25));
+  EXPECT_THAT(squares({}, &works, &there), ElementsAre());
   EXPECT_EQ(works, there);  // told with each answer
-  crew.end();
-  crew.begin("squares");
-  EXPECT_THAT(squares(crew, {6}), ElementsAre(36));
-  crew.end();
+  crew_.end();
+  crew_.begin("squares");
+  EXPECT_THAT(squares({6}), ElementsAre(36));
+  crew_.end();
 }
 
 TEST_P(Crews, ThrowTheExceptionOfTheFirstItemAndGoOn) {
-  Crew crew(ranks_.first(), pool_, "build 1");
-  crew.begin("squares");
+  crew_.begin("squares");
   // In every place of the list, whoever gets it.
   for (std::size_t place = 0; place < 4; ++place) {
     std::vector<double> numbers{1, 2, 3, 17};
     numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(place), 13);
     if (place == 3) numbers.pop_back();
-    EXPECT_THAT(test::message_of([&] { squares(crew, numbers); }),
+    EXPECT_THAT(test::message_of([&] { squares(numbers); }),
                 AllOf(HasSubstr("a.toml:3:4"), HasSubstr("13 is unlucky"), HasSubstr("Take 12")));
   }
-  EXPECT_THROW(squares(crew, {1, 2, 17, 13}), Bug);
-  EXPECT_THAT(squares(crew, {7, 8}), ElementsAre(49, 64));
-  crew.end();
+  EXPECT_THROW(squares({1, 2, 17, 13}), Bug);
+  EXPECT_THAT(squares({7, 8}), ElementsAre(49, 64));
+  crew_.end();
 }
 
 // States of clients are read from a file, for example, which somebody may have cut.
 TEST_P(CrewsOfSeveral, GoOnWhereAnItemCannotBeSent) {
-  Crew crew(ranks_.first(), pool_, "build 1");
-  crew.begin("squares");
+  crew_.begin("squares");
   SharedLoop loop;
   loop.costs.assign(6, 1);
   std::atomic<int> done = 0;
@@ -161,11 +159,11 @@ TEST_P(CrewsOfSeveral, GoOnWhereAnItemCannotBeSent) {
   };
   loop.here = [&](std::size_t) { ++done; };
   loop.there = [&](std::size_t, std::span<const std::byte>) { ++done; };
-  const auto share = [&] { crew.share(loop, [](std::span<const std::byte>) {}); };
+  const auto share = [&] { crew_.share(loop, [](std::span<const std::byte>) {}); };
   EXPECT_THAT(test::message_of(share), HasSubstr("no state of 0"));
   EXPECT_EQ(done.load(), 5);
-  EXPECT_THAT(squares(crew, {2, 3, 4}), ElementsAre(4, 9, 16));
-  crew.end();
+  EXPECT_THAT(squares({2, 3, 4}), ElementsAre(4, 9, 16));
+  crew_.end();
 }
 
 // A loop whose items wait for each other, with 20 seconds to fail where one waits in vain.
@@ -235,26 +233,24 @@ TEST_F(CrewThatWaits, GivesMoreToWhoAnswers) {
 
 // The rank stays, so that rank 0 can end the run in order.
 TEST_P(CrewsOfSeveral, StopWhereOneRankIsTold) {
-  Crew crew(ranks_.first(), pool_, "build 1");
-  crew.begin("squares");
+  crew_.begin("squares");
   for (std::size_t place = 0; place < 4; ++place) {
     std::vector<double> numbers{1, 2, 3};
     numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(place), 19);
-    EXPECT_THROW(squares(crew, numbers), Interrupted);
+    EXPECT_THROW(squares(numbers), Interrupted);
   }
-  EXPECT_THAT(squares(crew, {4, 5}), ElementsAre(16, 25));
-  crew.end();
-  EXPECT_THROW(crew.begin("stopped"), Interrupted);
-  crew.begin("squares");
-  crew.end();
+  EXPECT_THAT(squares({4, 5}), ElementsAre(16, 25));
+  crew_.end();
+  EXPECT_THROW(crew_.begin("stopped"), Interrupted);
+  crew_.begin("squares");
+  crew_.end();
 }
 
 TEST_P(CrewsOfSeveral, NameTheRankThatIsNotReady) {
-  Crew crew(ranks_.first(), pool_, "build 1");
-  EXPECT_THAT(test::message_of([&] { crew.begin("missing"); }), HasSubstr("no data here"));
-  crew.begin("squares");
-  EXPECT_THAT(squares(crew, {9, 10, 11}), ElementsAre(81, 100, 121));
-  crew.end();
+  EXPECT_THAT(test::message_of([&] { crew_.begin("missing"); }), HasSubstr("no data here"));
+  crew_.begin("squares");
+  EXPECT_THAT(squares({9, 10, 11}), ElementsAre(81, 100, 121));
+  crew_.end();
 }
 
 // Five ranks on three hosts: 0 and 1, 2 and 3, and 4. A rank hands on its number.
@@ -301,9 +297,7 @@ TEST_F(CrewOnHosts, LetsOthersTryWhereTheFirstRankOfTheirHostFails) {
   EXPECT_EQ(asked_[3].from_host, Bytes());
 }
 
-TEST_P(CrewsOfSeveral, ShareNoHostWhereEachHasItsOwn) {
-  EXPECT_FALSE(Crew(ranks_.first(), pool_, "build 1").shares_host());
-}
+TEST_P(CrewsOfSeveral, ShareNoHostWhereEachHasItsOwn) { EXPECT_FALSE(crew_.shares_host()); }
 
 TEST_P(CrewsOfSeveral, RefuseAnotherBuild) {
   EXPECT_THAT(test::message_of([&] { Crew(ranks_.first(), pool_, "build 2"); }),
