@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <stdexcept>
 #include <sys/socket.h>
@@ -48,25 +47,11 @@ LoadedProgram::LoadedProgram() {
   socket_ = ends[0];
 }
 
-int LoadedProgram::ask(std::string request, std::vector<int> descriptors) const {
+int LoadedProgram::ask(const std::string& request) const {
   if (request.size() > kLargestRequest)
     throw std::length_error("the command is too long for the loaded program");
-  iovec bytes{request.data(), request.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  if (!descriptors.empty()) {
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* const passed = CMSG_FIRSTHDR(&message);
-    passed->cmsg_level = SOL_SOCKET;
-    passed->cmsg_type = SCM_RIGHTS;
-    passed->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
-    std::memcpy(CMSG_DATA(passed), descriptors.data(), descriptors.size() * sizeof(int));
-  }
   int answer = 0;
-  if (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0 ||
+  if (send(socket_, request.data(), request.size(), MSG_NOSIGNAL) < 0 ||
       recv(socket_, &answer, sizeof(answer), 0) != sizeof(answer)) {
     throw std::system_error(errno, std::generic_category(), "the loaded program does not answer");
   }
@@ -75,14 +60,14 @@ int LoadedProgram::ask(std::string request, std::vector<int> descriptors) const 
 
 pid_t LoadedProgram::start(const std::filesystem::path& folder, const std::vector<std::string>& words,
                            const std::vector<std::string>& variables, int out, int err) const {
-  std::string request = header_of({.words = static_cast<int>(words.size())});
+  std::string request = header_of({.words = static_cast<int>(words.size()), .outputs = {out, err}});
   const auto add = [&](const std::string& text) { request.append(text.c_str(), text.size() + 1); };
   add(folder.string());
   for (const std::string& word : words) add(word);
   for (const std::string& variable : variables) add(variable);
-  return ask(std::move(request), {out, err});
+  return ask(request);
 }
 
-int LoadedProgram::wait_for(pid_t command) const { return ask(header_of({.wait_for = command}), {}); }
+int LoadedProgram::wait_for(pid_t command) const { return ask(header_of({.wait_for = command})); }
 
 }  // namespace fedarena::test

@@ -26,7 +26,7 @@ class LoadedProgram {
  private:
   LoadedProgram();
   // Sends a request and returns the answer to it.
-  int ask(std::string request, std::vector<int> descriptors) const;
+  int ask(const std::string& request) const;
 
   int socket_;
 };

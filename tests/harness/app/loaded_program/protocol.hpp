@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <sys/types.h>
 
@@ -7,12 +8,13 @@ namespace fedarena::test {
 
 /// What the tests ask of a loaded program, in one message: to start a command or to wait for one.
 ///
-/// A start carries stdout and stderr as descriptors and, after this header, strings that end with a zero
-/// each: the folder, `words` words and the variables of the environment. The answer is the process (pid_t).
-/// The answer to a wait is what waitpid() says of it (int).
+/// A start carries, after this header, strings that end with a zero each: the folder, `words` words and the
+/// variables of the environment. The answer is the process (pid_t). The answer to a wait is what waitpid()
+/// says of it (int).
 struct Request {
   pid_t wait_for = 0;  ///< 0: a start
   int words = 0;
+  std::array<int, 2> outputs = {};  ///< stdout and stderr, as the parent of the loaded program has them open
 };
 
 /// The largest message, header included.

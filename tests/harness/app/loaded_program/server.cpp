@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <string>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -20,40 +22,23 @@ using Main = int (*)(int, char**, char**);
 
 Main program_main = nullptr;
 
-struct Received {
-  std::array<char, kLargestRequest> bytes;
-  std::size_t size = 0;
-  std::array<int, 2> outputs{-1, -1};
-};
-
-bool receive(int socket, Received& received) {
-  iovec bytes{received.bytes.data(), received.bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(received.outputs))> descriptors;
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = descriptors.data();
-  message.msg_controllen = descriptors.size();
-  const ssize_t size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  if (size < static_cast<ssize_t>(sizeof(Request))) return false;
-  received.size = static_cast<std::size_t>(size);
-  const cmsghdr* control = CMSG_FIRSTHDR(&message);
-  if (control != nullptr) std::memcpy(received.outputs.data(), CMSG_DATA(control), sizeof(received.outputs));
-  return true;
+// What the tests have open under that number.
+int opened(int descriptor) {
+  const std::string file = "/proc/" + std::to_string(getppid()) + "/fd/" + std::to_string(descriptor);
+  return open(file.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
 }
 
 // In the copy: what execve() would have given it.
-int run_command(Received& received, int count) {
+int run_command(const Request& request, char* text, const char* end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::vector<char*> texts;
-  char* const end = received.bytes.data() + received.size;
-  for (char* text = received.bytes.data() + sizeof(Request); text < end; text += std::strlen(text) + 1) {
-    texts.push_back(text);
-  }
-  const bool ready = dup2(received.outputs[0], STDOUT_FILENO) >= 0 &&
-                     dup2(received.outputs[1], STDERR_FILENO) >= 0 && chdir(texts.front()) == 0;
+  for (; text < end; text += std::strlen(text) + 1) texts.push_back(text);
+  const auto& [out, err] = request.outputs;
+  const bool ready =
+      dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0 && chdir(texts.front()) == 0;
   if (!ready) return 127;
-  for (const int output : received.outputs) close(output);
+  for (const int output : request.outputs) close(output);
+  const int count = request.words;
   std::vector<char*> words(texts.begin() + 1, texts.begin() + 1 + count);
   words.push_back(nullptr);
   std::vector<char*> variables(texts.begin() + 1 + count, texts.end());
@@ -64,22 +49,23 @@ int run_command(Received& received, int count) {
 
 int serve(int, char**, char**) {
   const int socket = std::atoi(getenv(kSocketVariable));
-  static Received received;
-  while (receive(socket, received)) {
+  static std::array<char, kLargestRequest> bytes;
+  for (ssize_t size = 0; (size = recv(socket, bytes.data(), bytes.size(), 0)) > 0;) {
     Request request;
-    std::memcpy(&request, received.bytes.data(), sizeof(request));
+    std::memcpy(&request, bytes.data(), sizeof(request));
     if (request.wait_for != 0) {
       int status = 0;
       waitpid(request.wait_for, &status, 0);
       send(socket, &status, sizeof(status), 0);
       continue;
     }
+    for (int& output : request.outputs) output = opened(output);
     const pid_t child = fork();
     if (child == 0) {
       close(socket);
-      return run_command(received, request.words);
+      return run_command(request, bytes.data() + sizeof(request), bytes.data() + size);
     }
-    for (const int output : received.outputs) close(output);
+    for (const int output : request.outputs) close(output);
     send(socket, &child, sizeof(child), 0);
   }
   _exit(0);  // the tests have ended
