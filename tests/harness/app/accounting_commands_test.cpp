@@ -197,10 +197,9 @@ TEST_F(PrivacyCommand, SaysThatALedgerWithoutAPlanVaries) {
   ledger.record(2, 0, results::private_steps(4));
   scratch.write("ledger.json", ledger.to_json());
   const std::string note = "note: accesses changed from round to round, and no plan announced it";
-  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5").err, testing::HasSubstr(note));
-  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 0").err, testing::HasSubstr(note));
-  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 1").err,
-              testing::Not(testing::HasSubstr(note)));
+  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5").err, HasSubstr(note));
+  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 0").err, HasSubstr(note));
+  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 1").err, Not(HasSubstr(note)));
 }
 
 // One epsilon would be about neighbours that hide some of them only; but who exchanges a unit for any other

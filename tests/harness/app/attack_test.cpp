@@ -14,7 +14,6 @@
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -258,10 +257,7 @@ TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
 TEST_F(AttackCommand, TakesADeviceInPlaceOfOneThatIsNotHere) {
   run_small(scratch, sharing_images());
   const std::string run = "out/fedlap-seed-1";
-  std::string experiment = content_of(scratch / run / "experiment.toml");
-  const std::string cpu = "device = \"cpu\"";
-  experiment.replace(experiment.find(cpu), cpu.size(), "device = \"cuda:99\"");
-  scratch.write(run + "/experiment.toml", experiment);
+  replace_in(scratch / run / "experiment.toml", "device = \"cpu\"", "device = \"cuda:99\"");
   for (const std::string command : {"attack ", "fid "}) {
     EXPECT_THAT(refused(command + run), AllOf(HasSubstr("cuda:99"), HasSubstr("--device cpu"))) << command;
     EXPECT_NE(succeed(command + run + " --device cpu").out, "") << command;
@@ -369,16 +365,13 @@ TEST_F(AttackCommand, RefusesTwoInversionsWithOnePicture) {
 TEST_F(AttackCommand, RefusesWithOneMessage) {
   run_small(scratch, memorising());
   const fs::path out = scratch.path() / "out";
-  fs::copy(out / "fedavg-seed-1", out / "lost", fs::copy_options::recursive);
+  for (const char* copy : {"lost", "damaged", "begun", "of-other-data"})
+    fs::copy(out / "fedavg-seed-1", out / copy, fs::copy_options::recursive);
   fs::remove(out / "lost/checkpoint.bin");
-  fs::copy(out / "fedavg-seed-1", out / "damaged", fs::copy_options::recursive);
   scratch.write("out/damaged/checkpoint.bin", "nothing");
-  fs::copy(out / "fedavg-seed-1", out / "begun", fs::copy_options::recursive);
   unfinish(out / "begun");
-  fs::copy(out / "fedavg-seed-1", out / "of-other-data", fs::copy_options::recursive);
-  results::Summary summary = summary_of(out / "of-other-data");
-  summary.data_hash = std::string(64, '0');
-  results::RunDirectory::open(out / "of-other-data").write_summary(summary);
+  edit_summary(out / "of-other-data",
+               [](results::Summary& summary) { summary.data_hash = std::string(64, '0'); });
   expect_golden("bad_attacks.txt",
                 refusals(scratch, {"attack", "attack nowhere", "attack out/fedavg-seed-1 --score los",
                                    "attack out/fedavg-seed-1 --examples 3", "attack out/lost",

@@ -4,7 +4,6 @@
 #include "results/record/canary_audit.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -20,6 +19,10 @@ SmallExperiment audited(const std::string& audit, const std::string& policy = "r
 
 const std::string kCell = "out/fedavg-seed-1";
 
+results::CanaryScores scores_of(const results::RunDirectory& run) {
+  return results::parse_canary_scores(run.read_file(results::kAuditFile), results::kAuditFile);
+}
+
 TEST_F(AuditedExperiments, EndInAFileASummaryAndATable) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
   const results::Summary summary = summary_of(scratch / kCell);
@@ -29,9 +32,7 @@ TEST_F(AuditedExperiments, EndInAFileASummaryAndATable) {
   EXPECT_EQ(summary.audit->guesses, 100);
   EXPECT_LT(summary.audit->lower_bound, *results::claimed_epsilon(*summary.privacy));
   const auto run = results::RunDirectory::open(scratch / kCell);
-  const results::CanaryScores scores =
-      results::parse_canary_scores(run.read_file(results::kAuditFile), results::kAuditFile);
-  EXPECT_EQ(audit_of(scores, *summary.privacy), *summary.audit);
+  EXPECT_EQ(audit_of(scores_of(run), *summary.privacy), *summary.audit);
   EXPECT_TRUE(results::read_seal(scratch / kCell).contains(results::kAuditFile));
   EXPECT_THAT(run.read_file(results::kExperimentFile),
               HasSubstr("[audit]\nkind = \"gradient\"\ncanaries = 500\nguesses = 100\nnoise = \"on\"\n"));
@@ -77,8 +78,7 @@ TEST_F(AuditedExperiments, OfEveryKindAreVerifiedWithTheirControl) {
 TEST_F(AuditedExperiments, AreNotVerifiedOnceTheirFileWasChanged) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
   const auto run = results::RunDirectory::open(scratch / kCell);
-  results::CanaryScores scores =
-      results::parse_canary_scores(run.read_file(results::kAuditFile), results::kAuditFile);
+  results::CanaryScores scores = scores_of(run);
   scores.in[7] = !scores.in[7];
   run.write_file_atomically(results::kAuditFile, to_json_text(scores));
   EXPECT_THAT(failed("verify out").out, HasSubstr("audit.json: in is 1 canaries other than the seed draws"));
@@ -90,10 +90,7 @@ TEST_F(AuditedExperiments, AreNotVerifiedOnceTheirFileWasChanged) {
 // A finished run whose summary says that its audit contradicts its claim.
 TEST_F(AuditedExperiments, ThatContradictTheirClaimEndInAnError) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
-  const auto run = results::RunDirectory::open(scratch / kCell);
-  results::Summary summary = run.summary();
-  summary.audit->lower_bound = 4000;
-  run.write_summary(summary);
+  edit_summary(scratch / kCell, [](results::Summary& summary) { summary.audit->lower_bound = 4000; });
   const std::string message = refused("run small.toml --out out --resume");
   EXPECT_THAT(message, AllOf(HasSubstr("fedavg, seed 1: the audit contradicts the claimed epsilon of "),
                              HasSubstr("epsilon >= 4000.00 (95 %)"), HasSubstr("run other seeds"),

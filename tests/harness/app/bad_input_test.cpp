@@ -59,30 +59,25 @@ TEST_F(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
 
 // What papers and other programs call our keys.
 TEST_F(BadInput, NamesOfOtherProgramsAreUnderstood) {
-  SmallExperiment experiment{.training = "epochs = 1\nbatch_size = 16\nrate = 0.05"};
-  experiment.write_to(scratch);
-  EXPECT_THAT(refused("run small.toml"), HasSubstr("unknown key \"epochs\" in [training]; allowed: "));
-  EXPECT_THAT(refused("run small.toml"), HasSubstr("; did you mean \"local_epochs\"?\n"));
-  experiment.training = "local_epochs = 1\nbatch_size = 16\nlearning_rate = 0.05";
-  experiment.write_to(scratch);
-  EXPECT_THAT(refused("run small.toml"), HasSubstr("; did you mean \"rate\"?\n"));
-  for (const auto& [theirs, ours] :
-       {std::pair("n_epochs", "local_epochs"), {"batch", "batch_size"}, {"sample_rate", "batch_size"}}) {
-    experiment.training = fmt::format("local_steps = 1\nrate = 0.05\n{} = 1", theirs);
-    experiment.write_to(scratch);
-    EXPECT_THAT(refused("run small.toml"), HasSubstr(fmt::format("; did you mean \"{}\"?\n", ours)));
+  const auto refused_with = [&](const std::string& key) {
+    SmallExperiment{.training = "local_steps = 1\n" + key + " = 1"}.write_to(scratch);
+    return refused("run small.toml");
+  };
+  for (const auto& [theirs, ours] : {std::pair("epochs", "local_epochs"),
+                                     {"n_epochs", "local_epochs"},
+                                     {"learning_rate", "rate"},
+                                     {"batch", "batch_size"},
+                                     {"sample_rate", "batch_size"}}) {
+    EXPECT_THAT(refused_with(theirs),
+                AllOf(HasSubstr(fmt::format("unknown key \"{}\" in [training]; allowed: ", theirs)),
+                      HasSubstr(fmt::format("; did you mean \"{}\"?\n", ours))));
   }
-  // A name that is ours in another section.
-  experiment.training = "local_epochs = 1\nbatch_size = 16\nrate = 0.05\nnum_clients = 10";
-  experiment.write_to(scratch);
-  EXPECT_THAT(refused("run small.toml"),
+  // Names that are ours in another section.
+  EXPECT_THAT(refused_with("num_clients"),
               HasSubstr("\n  it is called \"clients\" here, which belongs in [partition]"));
-  experiment.training = "local_epochs = 1\nbatch_size = 16\nrate = 0.05\nmax_grad_norm = 1";
-  experiment.write_to(scratch);
-  EXPECT_THAT(refused("run small.toml"), HasSubstr("\n  it is called \"clip_norm\" here, which belongs in "));
-  experiment.training = "local_epochs = 1\nbatch_size = 16\nrate = 0.05\ntarget_epsilon = 3";
-  experiment.write_to(scratch);
-  EXPECT_THAT(refused("run small.toml"),
+  EXPECT_THAT(refused_with("max_grad_norm"),
+              HasSubstr("\n  it is called \"clip_norm\" here, which belongs in "));
+  EXPECT_THAT(refused_with("target_epsilon"),
               HasSubstr("no file can state it; \"budget\" in [privacy] ends a run "));
 }
 

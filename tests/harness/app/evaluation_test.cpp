@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "results/record/run_directory.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -83,10 +82,9 @@ TEST_F(Evaluation, TestsClientsWithModelsOfTheirOwn) {
   EXPECT_THAT(call("privacy out/fine-tune-seed-1").out, HasSubstr("Kept by clients for models of their own"));
 
   const fs::path file = scratch / "out/fine-tune-seed-1/ledger.json";
-  nlohmann::json ledger =
-      nlohmann::json::parse(results::RunDirectory::open(file.parent_path()).read_file("ledger.json"));
+  nlohmann::json ledger = nlohmann::json::parse(content_of(file));
   for (nlohmann::json& client : ledger["clients"]) client.erase("kept");
-  scratch.write("out/fine-tune-seed-1/ledger.json", ledger.dump(1) + "\n");
+  scratch.write(file, ledger.dump(1) + "\n");
   EXPECT_THAT(call("verify out/fine-tune-seed-1").out, HasSubstr("kept rounds of client "));
 }
 

@@ -20,12 +20,6 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-std::string without_machine(const Scratch& scratch, std::string text) {
-  text = replaced(std::move(text), scratch.path().string(), "SCRATCH");
-  text = replaced(std::move(text), build_folder().string(), "BUILD");
-  return replaced(std::move(text), source_folder().string(), "SOURCE");
-}
-
 // Lines that are not a message: what the run said before, and what belongs to the line above.
 bool stands_for_itself(const std::string& line) {
   for (const char* beginning : {"note: ", "warning: ", "seed ", "  "}) {
@@ -70,7 +64,9 @@ std::string transcript(const Scratch& scratch, const CommandLine& command, const
   }
   text += "\n" + outcome.out + outcome.err;
   if (outcome.exit_code != 0) text += fmt::format("[exit {}]\n", outcome.exit_code);
-  return without_machine(scratch, text + "\n");
+  text = replaced(text + "\n", scratch.path().string(), "SCRATCH");
+  text = replaced(std::move(text), build_folder().string(), "BUILD");
+  return replaced(std::move(text), source_folder().string(), "SOURCE");
 }
 
 std::string answers(const Scratch& scratch, const std::vector<CommandLine>& commands) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "results/record/run_directory.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -54,9 +53,9 @@ TEST_F(Grid, RunsEveryPointInAFolderOfItsOwn) {
 TEST_F(Grid, VerifyNoticesAPointThatTheRunIsNotOf) {
   run_small(scratch, small_grid(), "--only fedprox --only seed-1");
   const fs::path run = scratch / "runs/small/algorithms.fedprox.mu=0.1,partition.kind=iid/fedprox-seed-1";
-  results::Summary summary = summary_of(run);
-  summary.sweep = {{"algorithms.fedprox.mu", "0.2"}, {"partition.kind", "dirichlet"}};
-  results::RunDirectory::open(run).write_summary(summary);
+  edit_summary(run, [](results::Summary& summary) {
+    summary.sweep = {{"algorithms.fedprox.mu", "0.2"}, {"partition.kind", "dirichlet"}};
+  });
   const Outcome verify = failed("verify " + run.string());
   EXPECT_THAT(verify.out, HasSubstr("algorithms.mu is 0.1; recomputed: 0.2"));
   EXPECT_THAT(verify.out, HasSubstr("partition.kind is \"iid\"; recomputed: \"dirichlet\""));

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 

@@ -12,7 +12,6 @@
 #include "fedarena/base/stream.hpp"
 
 #include "results/record/run_directory.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 #include "tests/paths.hpp"
@@ -34,6 +33,11 @@ const CommandLine kRun = "run small.toml --out out";
 const CommandLine kResume = "run small.toml --out out --resume";
 
 const CommandLine kUnbroken = "run small.toml --out unbroken";
+
+// For /bin/sh, before the words of a command of the program, which the script calls "$0" "$@".
+CommandLine in_shell(const std::string& script) {
+  return std::vector<std::string>{"-c", script, (build_folder() / "bin" / "fedarena").string()};
+}
 
 Outcome signal_cell(const Scratch& scratch, const CommandLine& command, const std::string& cell,
                     std::int64_t rounds, int signal) {
@@ -97,18 +101,20 @@ class BegunElsewhere : public ScratchTest {
  protected:
   BegunElsewhere() { run_small(scratch); }
   // Makes the run one that has to go on.
-  void begun_with_version(const char* version) const {
+  void begun_in(const std::function<void(nlohmann::json& environment)>& edit) const {
     const std::string file = "out/fedavg-seed-1/environment.json";
     unfinish(scratch / "out/fedavg-seed-1");
     auto environment = nlohmann::json::parse(content_of(scratch / file));
-    for (nlohmann::json& plugin : environment["plugins"]) plugin["version"] = version;
+    edit(environment);
     scratch.write(file, environment.dump());
   }
 };
 
 // Its noise on data from files is another, so that rounds that were lost would be answered twice.
 TEST_F(BegunElsewhere, OfAnotherVersionARunIsNotResumed) {
-  begun_with_version("0.9.0");
+  begun_in([](nlohmann::json& environment) {
+    for (nlohmann::json& plugin : environment["plugins"]) plugin["version"] = "0.9.0";
+  });
   EXPECT_THAT(refused(kResume),
               AllOf(HasSubstr("out/fedavg-seed-1: the run was begun with fedavg 0.9.0, but \"fedavg\" is now "
                               "of fedavg 1.0.0\n"),
@@ -117,11 +123,7 @@ TEST_F(BegunElsewhere, OfAnotherVersionARunIsNotResumed) {
 
 // Rounds on two kinds of device would be of neither.
 TEST_F(BegunElsewhere, OnAnotherDeviceARunIsNotResumed) {
-  const std::string file = "out/fedavg-seed-1/environment.json";
-  unfinish(scratch / "out/fedavg-seed-1");
-  auto environment = nlohmann::json::parse(content_of(scratch / file));
-  environment["device"] = "cuda:0";
-  scratch.write(file, environment.dump());
+  begun_in([](nlohmann::json& environment) { environment["device"] = "cuda:0"; });
   EXPECT_THAT(
       refused(kResume),
       AllOf(HasSubstr("out/fedavg-seed-1: the run was begun on the device cuda:0, but would go on on cpu\n"),
@@ -131,9 +133,7 @@ TEST_F(BegunElsewhere, OnAnotherDeviceARunIsNotResumed) {
 // As nohup has it, and a shell for what runs in the background.
 TEST_F(Interruption, AnIgnoredSignalStaysIgnored) {
   many_rounds({"fedavg"}).write_to(scratch);
-  const std::string program = (build_folder() / "bin" / "fedarena").string();
-  const CommandLine deaf(std::vector<std::string>{"-c", "trap '' INT HUP TERM; exec \"$0\" \"$@\"", program});
-  Program run(scratch, deaf + kRun, {.program = "/bin/sh"});
+  Program run(scratch, in_shell("trap '' INT HUP TERM; exec \"$0\" \"$@\"") + kRun, {.program = "/bin/sh"});
   EXPECT_TRUE(run.wait_until([&] {
     return fs::exists(scratch / "out/fedavg-seed-1/summary.json") &&
            rounds_on_disk(scratch / "out/fedavg-seed-1") > 0;
@@ -145,18 +145,14 @@ TEST_F(Interruption, AnIgnoredSignalStaysIgnored) {
 
 TEST_F(Interruption, ARunGoesOnWhenNobodyReadsItsNotes) {
   SmallExperiment{.seeds = "[1, 2, 3]"}.write_to(scratch);
-  const std::string program = (build_folder() / "bin" / "fedarena").string();
-  const CommandLine unread(std::vector<std::string>{"-c", "\"$0\" \"$@\" 2>&1 | head -c 1", program});
-  run_program(scratch, unread + kRun, {.program = "/bin/sh"});
+  call(in_shell("\"$0\" \"$@\" 2>&1 | head -c 1") + kRun, {.program = "/bin/sh"});
   for (const char* cell : {"fedavg-seed-1", "fedavg-seed-2", "fedavg-seed-3"})
     EXPECT_EQ(summary_of(scratch / "out" / cell).state, results::kFinished) << cell;
 }
 
 TEST_F(Interruption, AFileOfLimitedSizeIsAMessage) {
   many_rounds({"fedavg"}).write_to(scratch);
-  const std::string program = (build_folder() / "bin" / "fedarena").string();
-  const CommandLine limited(std::vector<std::string>{"-c", "ulimit -f 20; exec \"$0\" \"$@\"", program});
-  EXPECT_THAT(refused(limited + kRun, {.program = "/bin/sh"}),
+  EXPECT_THAT(refused(in_shell("ulimit -f 20; exec \"$0\" \"$@\"") + kRun, {.program = "/bin/sh"}),
               HasSubstr("cannot be written: File too large\n  raise the limit of a file's size"));
 }
 

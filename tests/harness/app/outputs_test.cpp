@@ -8,6 +8,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
 #include "tests/results/report/sample_runs.hpp"
@@ -18,17 +19,6 @@ namespace {
 
 using results::RunDirectory;
 using results::write_run;
-
-// A run of two planned rounds.
-void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds) {
-  results::Summary summary =
-      rounds == 2 ? results::finished("fedavg", seed, 0.75) : results::unfinished("fedavg", seed, rounds);
-  summary.rounds = 2;
-  summary.rounds_done = rounds;
-  RunDirectory run =
-      RunDirectory::create(folder / fmt::format("fedavg-seed-{}", seed), "[experiment]\n", "{}\n", summary);
-  while (run.rounds_recorded() < rounds) run.append(results::round_record(run.rounds_recorded() + 1));
-}
 
 using EscapeSequences = ScratchTest;
 
@@ -73,8 +63,8 @@ TEST_F(EscapeSequences, OfARecordAreNotPrinted) {
 using Export = ScratchTest;
 
 TEST_F(Export, WritesOneLineARunRoundAndMeasure) {
-  record_run(scratch / "runs", 1, 2);
-  record_run(scratch / "runs", 2, 1);
+  record_run(scratch / "runs", 1, 2, 2);
+  record_run(scratch / "runs", 2, 1, 2);
   const Outcome outcome = succeed("export runs --format csv -o a.csv --measures test_accuracy");
   EXPECT_EQ(outcome.out, "a.csv: 2 runs, 3 rounds in all, 1 measure\n");
   EXPECT_EQ(outcome.err, "note: 1 of 2 runs is not finished: exported as far as they are\n");
@@ -91,8 +81,8 @@ TEST_F(Export, WritesOneLineARunRoundAndMeasure) {
 }
 
 TEST_F(Export, WritesAnEventFileARunTheSameEveryTime) {
-  record_run(scratch / "runs", 1, 2);
-  record_run(scratch / "runs/deeper", 2, 2);
+  record_run(scratch / "runs", 1, 2, 2);
+  record_run(scratch / "runs/deeper", 2, 2, 2);
   const CommandLine command = "export runs --format tensorboard -o new/board";
   EXPECT_EQ(call(command).out, "new/board: 2 runs, 4 rounds in all, 11 measures\n");
   const std::string name = "events.out.tfevents.0000000000.fedarena";
@@ -104,7 +94,7 @@ TEST_F(Export, WritesAnEventFileARunTheSameEveryTime) {
 }
 
 TEST_F(Export, RefusesWithOneMessage) {
-  record_run(scratch / "runs", 1, 2);
+  record_run(scratch / "runs", 1, 2, 2);
   scratch.write("broken/a/summary.json", "{}");
   fs::create_directories(scratch / "folder");
   const std::string summary = content_of(scratch / "runs/fedavg-seed-1/summary.json");

@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -225,14 +224,10 @@ Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start&
   return outcome;
 }
 
-Outcome failed(const Scratch& scratch, const CommandLine& command, const Start& start) {
-  Outcome outcome = run_program(scratch, command, start);
+Outcome ScratchTest::failed(const CommandLine& command, const Start& start) const {
+  Outcome outcome = call(command, start);
   EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(command.words()) << outcome.out << outcome.err;
   return outcome;
-}
-
-std::string refused(const Scratch& scratch, const CommandLine& command, const Start& start) {
-  return failed(scratch, command, start).err;
 }
 
 }  // namespace fedarena::test

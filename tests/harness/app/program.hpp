@@ -91,12 +91,6 @@ Outcome run_program(const Scratch& scratch, const CommandLine& command, const St
 /// The same of one that must succeed: anything but exit code 0 ends the test.
 Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start& start = {});
 
-/// The same of one that must fail with exit code 2.
-Outcome failed(const Scratch& scratch, const CommandLine& command, const Start& start = {});
-
-/// What it then writes to stderr.
-std::string refused(const Scratch& scratch, const CommandLine& command, const Start& start = {});
-
 /// A test with a scratch folder of its own, in which it starts the program.
 class ScratchTest : public testing::Test {
  protected:
@@ -106,11 +100,10 @@ class ScratchTest : public testing::Test {
   Outcome succeed(const CommandLine& command, const Start& start = {}) const {
     return test::succeed(scratch, command, start);
   }
-  Outcome failed(const CommandLine& command, const Start& start = {}) const {
-    return test::failed(scratch, command, start);
-  }
+  // The same of one that must fail with exit code 2, and what it then writes to stderr.
+  Outcome failed(const CommandLine& command, const Start& start = {}) const;
   std::string refused(const CommandLine& command, const Start& start = {}) const {
-    return test::refused(scratch, command, start);
+    return failed(command, start).err;
   }
 
   const Scratch scratch;

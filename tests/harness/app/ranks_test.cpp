@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "results/record/run_directory.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 #include "tests/paths.hpp"

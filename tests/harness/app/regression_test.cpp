@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "results/text/number_format.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 

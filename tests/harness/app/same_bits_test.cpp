@@ -2,7 +2,6 @@
 #include <string>
 
 #include "results/record/run_directory.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -62,12 +61,9 @@ TEST_F(Replay, ByAnotherBuildIsReportedAndNoError) {
 
 TEST_F(Replay, RefusesADeviceThatIsNotHere) {
   run_small(scratch);
-  const auto run = results::RunDirectory::open(scratch / "out/fedavg-seed-1");
-  std::string experiment = run.read_file(results::kExperimentFile);
-  const std::string cpu = "device = \"cpu\"";
-  run.write_file_atomically(results::kExperimentFile,
-                            experiment.replace(experiment.find(cpu), cpu.size(), "device = \"cuda:99\""));
-  run.write_summary(run.summary());  // with a seal of all that
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  replace_in(run / results::kExperimentFile, "device = \"cpu\"", "device = \"cuda:99\"");
+  edit_summary(run, [](results::Summary& /*summary*/) {});  // seals that
   succeed("bundle out -o gpu.tar.gz");
   EXPECT_THAT(refused("replay gpu.tar.gz"),
               AllOf(HasSubstr("the device \"cuda:99\" is asked for"), HasSubstr("Replay it where there is"),

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/slurm_cluster.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
@@ -21,6 +20,12 @@ namespace {
 // One cell that takes seconds.
 SmallExperiment long_cell() {
   return {.rounds = 200, .training = "local_steps = 20\nbatch_size = 16\nrate = 0.05"};
+}
+
+// On both nodes.
+SmallExperiment on_two_nodes(SmallExperiment experiment) {
+  experiment.more = "\n[slurm]\nnodes = 2\n";
+  return experiment;
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -94,6 +99,10 @@ class Slurm : public ScratchTest {
 // What may befall a job, which Slurm takes its time to notice.
 class SlurmFaults : public Slurm {
  protected:
+  void begin_on_two_nodes() {
+    submit(on_two_nodes(long_cell()), "--ranks 2");
+    pause_after(3);
+  }
   void SetUp() override {
     if (!long_tests()) GTEST_SKIP() << "takes minutes: FEDARENA_LONG_TESTS=1 runs it";
     Slurm::SetUp();
@@ -179,12 +188,6 @@ TEST_F(Slurm, HeedsNoVariablesOfItsCaller) {
 }
 
 #ifdef FEDARENA_MPIEXEC
-// On both nodes.
-SmallExperiment on_two_nodes(SmallExperiment experiment) {
-  experiment.more = "\n[slurm]\nnodes = 2\n";
-  return experiment;
-}
-
 TEST_F(Slurm, SharesACellBetweenRanksOnTwoNodes) {
   submit(on_two_nodes({}), "--ranks 2");
   expect_over(job);
@@ -195,8 +198,7 @@ TEST_F(Slurm, SharesACellBetweenRanksOnTwoNodes) {
 constexpr int kUntilStepIsOver = 6;  // seconds; of the second node, which Slurm says is idle before
 
 TEST_F(SlurmFaults, StopRanksAtACheckpoint) {
-  submit(on_two_nodes(long_cell()), "--ranks 2");
-  pause_after(3);
+  begin_on_two_nodes();
   ask("scancel --batch --signal=USR1 " + job);  // as two minutes before the limit
   go_on();
   expect_requeued(kUntilStepIsOver);
@@ -206,8 +208,7 @@ TEST_F(SlurmFaults, StopRanksAtACheckpoint) {
 // Slurm then tells all processes to end, and srun, which is one of them, kills the ranks: whether rank 0
 // still writes a checkpoint is for chance to say. What is left goes on either way.
 TEST_F(SlurmFaults, LetRanksGoOnAfterTheyMadeRoom) {
-  submit(on_two_nodes(long_cell()), "--ranks 2");
-  pause_after(3);
+  begin_on_two_nodes();
   ask("sbatch -p high -N 2 --exclusive -o /dev/null --wrap true");
   ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "PENDING"; })) << log();
   EXPECT_NE(summary_of(run).state, results::kFinished);
@@ -216,8 +217,7 @@ TEST_F(SlurmFaults, LetRanksGoOnAfterTheyMadeRoom) {
 }
 
 TEST_F(SlurmFaults, LetRanksGoOnAfterTheyWereCancelled) {
-  submit(on_two_nodes(long_cell()), "--ranks 2");
-  pause_after(3);
+  begin_on_two_nodes();
   EXPECT_EQ(ask("fedarena submit small.toml --out out --cancel"), job + "\n");
   expect_over(job);
   EXPECT_NE(summary_of(run).state, results::kFinished);
@@ -308,12 +308,12 @@ TEST_F(SlurmFaults, HasOneOwnerWhereANodeIsLost) {
   cluster->begin(node);
 }
 
-TEST(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
-  const Scratch scratch;
+using Submit = ScratchTest;
+
+TEST_F(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
   SmallExperiment{.more = "\n[slurm]\npartition = \"slow\"\naccount = \"a b\"\n"}.write_to(scratch);
   const std::string script =
-      succeed(scratch,
-              "submit small.toml --dry-run --partition fast --time 1:00:00 --ranks 2 --set training.rate=0.1")
+      succeed("submit small.toml --dry-run --partition fast --time 1:00:00 --ranks 2 --set training.rate=0.1")
           .out;
   EXPECT_THAT(script,
               AllOf(HasSubstr("#SBATCH --account=\"a b\"\n"), HasSubstr("#SBATCH --partition=\"fast\"\n"),
@@ -321,19 +321,18 @@ TEST(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
                     HasSubstr("#SBATCH --ntasks=\"2\"\n"), HasSubstr(" --ntasks=2 "),
                     HasSubstr("  fedavg-seed-1\n"), HasSubstr("--set 'training.rate=0.1' ")));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
-  EXPECT_THAT(refused(scratch, "submit small.toml", {.environment = {{"PATH", "/nowhere"}}}),
+  EXPECT_THAT(refused("submit small.toml", {.environment = {{"PATH", "/nowhere"}}}),
               AllOf(HasSubstr("no program sbatch here"), HasSubstr("apt-get install slurm-client")));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
-  EXPECT_THAT(refused(scratch, "run small.toml --stage cells"), HasSubstr("the file has no [tuning]"));
+  EXPECT_THAT(refused("run small.toml --stage cells"), HasSubstr("the file has no [tuning]"));
 }
 
 // Options for the cluster are no part of what a cell is.
-TEST(Submit, LeavesRunsTheSame) {
-  const Scratch scratch;
+TEST_F(Submit, LeavesRunsTheSame) {
   run_small(scratch, {});
   SmallExperiment{.more = "\n[slurm]\nmem = \"2G\"\n"}.write_to(scratch);
   const std::string before = content_of(scratch / "out/fedavg-seed-1/seal.json");
-  succeed(scratch, "run small.toml --out out --resume");
+  succeed("run small.toml --out out --resume");
   EXPECT_EQ(content_of(scratch / "out/fedavg-seed-1/seal.json"), before);
 }
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <map>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,6 +11,7 @@
 #include "results/audit/compute_claim.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/paths.hpp"
+#include "tests/results/samples.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena::test {
@@ -50,6 +49,16 @@ Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment, con
   return finished.outcome;
 }
 
+void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds, std::int64_t planned) {
+  results::Summary summary = rounds == planned ? results::finished("fedavg", seed, 0.75)
+                                               : results::unfinished("fedavg", seed, rounds);
+  summary.rounds = planned;
+  summary.rounds_done = rounds;
+  auto run = results::RunDirectory::create(folder / fmt::format("fedavg-seed-{}", seed), "[experiment]\n",
+                                           "{}\n", summary);
+  while (run.rounds_recorded() < rounds) run.append(results::round_record(run.rounds_recorded() + 1));
+}
+
 std::vector<results::RoundRecord> rounds_of(const fs::path& run) {
   return results::RunDirectory::open(run).rounds();
 }
@@ -61,6 +70,17 @@ std::vector<results::RoundRecord> timeless_rounds_of(const fs::path& run) {
 }
 
 results::Summary summary_of(const fs::path& run) { return results::RunDirectory::open(run).summary(); }
+
+void edit_summary(const fs::path& run, const std::function<void(results::Summary&)>& edit) {
+  results::Summary summary = summary_of(run);
+  edit(summary);
+  results::RunDirectory::open(run).write_summary(summary);
+}
+
+void replace_in(const fs::path& file, const std::string& before, const std::string& after) {
+  std::string text = content_of(file);
+  std::ofstream(file, std::ios::binary) << text.replace(text.find(before), before.size(), after);
+}
 
 std::int64_t rounds_on_disk(const fs::path& run) {
   std::ifstream file(run / results::kRoundsFile, std::ios::binary);
@@ -89,16 +109,16 @@ std::vector<std::string> cells_in(const fs::path& folder) {
 }
 
 void unfinish(const fs::path& run) {
-  results::Summary summary = summary_of(run);
-  summary.state = results::kRunning;
-  summary.final_test_accuracy.reset();
-  summary.final_test_loss.reset();
-  summary.audit.reset();
-  if (summary.privacy)
-    plan_privacy(summary, summary.policy, summary.privacy->settings, summary.privacy->budget);
-  summary.uplink_bytes = summary.downlink_bytes = 0;
-  summary.uplink_bytes_per_client_round = summary.downlink_bytes_per_client_round = summary.seconds = 0;
-  results::RunDirectory::open(run).write_summary(summary);
+  edit_summary(run, [](results::Summary& summary) {
+    summary.state = results::kRunning;
+    summary.final_test_accuracy.reset();
+    summary.final_test_loss.reset();
+    summary.audit.reset();
+    if (summary.privacy)
+      plan_privacy(summary, summary.policy, summary.privacy->settings, summary.privacy->budget);
+    summary.uplink_bytes = summary.downlink_bytes = 0;
+    summary.uplink_bytes_per_client_round = summary.downlink_bytes_per_client_round = summary.seconds = 0;
+  });
 }
 
 std::map<fs::path, std::pair<std::string, fs::file_time_type>> snapshot_of(const fs::path& folder) {

@@ -36,6 +36,9 @@ struct SmallExperiment {
 Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment = {},
                   const std::string& options = "--out out");
 
+/// Records a run of fedavg with `rounds` of `planned` rounds done; no program runs.
+void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds, std::int64_t planned);
+
 /// The rounds of a run directory, which must be valid.
 std::vector<results::RoundRecord> rounds_of(const fs::path& run);
 
@@ -44,6 +47,12 @@ std::vector<results::RoundRecord> timeless_rounds_of(const fs::path& run);
 
 /// The summary of a run directory, which must be valid.
 results::Summary summary_of(const fs::path& run);
+
+/// Changes the summary of a run directory, under a new seal.
+void edit_summary(const fs::path& run, const std::function<void(results::Summary&)>& edit);
+
+/// Puts `after` in the place of the first `before` in a file.
+void replace_in(const fs::path& file, const std::string& before, const std::string& after);
 
 /// How many whole lines `rounds.jsonl` has; 0 when there is none yet.
 std::int64_t rounds_on_disk(const fs::path& run);

@@ -10,7 +10,6 @@
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "results/record/run_directory.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -79,27 +78,24 @@ TEST_F(TuningRun, ChoosesByValidationExamplesNotByTests) {
     last.test_accuracy = test;
     directory.replace_last(last);
   };
+  const auto choice = [&] {
+    fs::remove_all(scratch / "runs/small");
+    succeed("run small.toml --resume");
+    return tuning_of(scratch / "runs/small/fedavg-seed-1");
+  };
   replace_last(still, 1.0, 0.0);
   replace_last(learning, 0.5, 1.0);
-  fs::remove_all(scratch / "runs/small");
-  succeed("run small.toml --resume");
-  const results::Tuning tuning = tuning_of(scratch / "runs/small/fedavg-seed-1");
+  const results::Tuning tuning = choice();
   EXPECT_THAT(tuning.chosen, ElementsAre(Pair("algorithms.fedavg.rate", "1e-09")));
   EXPECT_EQ(tuning.score, 1);
 
   // The first of equals.
   replace_last(still, 0.5, 0.0);
-  fs::remove_all(scratch / "runs/small");
-  succeed("run small.toml --resume");
-  EXPECT_THAT(tuning_of(scratch / "runs/small/fedavg-seed-1").chosen,
-              ElementsAre(Pair("algorithms.fedavg.rate", "1e-09")));
+  EXPECT_THAT(choice().chosen, ElementsAre(Pair("algorithms.fedavg.rate", "1e-09")));
 
   // A model that diverged has an accuracy, too.
   replace_last(still, 1.0, 0.0, std::nan(""));
-  fs::remove_all(scratch / "runs/small");
-  succeed("run small.toml --resume");
-  EXPECT_THAT(tuning_of(scratch / "runs/small/fedavg-seed-1").chosen,
-              ElementsAre(Pair("algorithms.fedavg.rate", "0.05")));
+  EXPECT_THAT(choice().chosen, ElementsAre(Pair("algorithms.fedavg.rate", "0.05")));
 }
 
 TEST_F(TuningRun, SaysWhenEveryTrialDiverged) {

@@ -1,6 +1,5 @@
 // `fedarena verify` on what the program wrote and on what was done to it since, and what `run` says of data
 // that were changed.
-#include "results/audit/verify.hpp"
 
 #include <array>
 #include <cstdio>
@@ -13,7 +12,6 @@
 #include "harness/app/command_line.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -30,9 +28,8 @@ TEST_F(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
       MatchesRegex("note: out/fedavg-seed-1: " + shared + "verified: 1 run, [0-9]+ values, 0 differences\n"));
   EXPECT_THAT(succeed("verify out").out, MatchesRegex("note: 2 runs, out/fedavg-seed-1 the first: " + shared +
                                                       "verified: 2 runs, [0-9]+ values, 0 differences\n"));
-  results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
-  summary.final_test_accuracy = 0.85;
-  results::RunDirectory::open(scratch / "out/fedavg-seed-1").write_summary(summary);
+  edit_summary(scratch / "out/fedavg-seed-1",
+               [](results::Summary& summary) { summary.final_test_accuracy = 0.85; });
   const Outcome bad = failed("verify out");
   EXPECT_THAT(
       bad.out,
@@ -127,10 +124,7 @@ TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
   EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out,
               HasSubstr("\npublic      each client's label counts, "));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
-  const fs::path file = scratch / "out/fedavg-seed-1/ledger.json";
-  std::string text = content_of(file);
-  text.replace(text.find("the server's proxy data"), 23, "x");
-  scratch.write(file, text);
+  replace_in(scratch / "out/fedavg-seed-1/ledger.json", "the server's proxy data", "x");
   const Outcome edited = failed("verify out");
   EXPECT_THAT(edited.out, HasSubstr("ledger.json: public_data is \"x, " + others +
                                     "\"; recomputed: \"the server's proxy data, " + others + "\"\n"));
@@ -162,14 +156,10 @@ TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
               HasSubstr("budget      [2, 1, 9, 9], each client its own, which pays for no round beyond those "
                         "charged of 2 clients\n"));
   EXPECT_THAT(succeed("table out").out, HasSubstr("this is the largest, the least is 1.0000 (RDP)"));
-  results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
-  summary.privacy->spent_clients = 1;
-  results::RunDirectory::open(scratch / "out/fedavg-seed-1").write_summary(summary);
+  edit_summary(scratch / "out/fedavg-seed-1",
+               [](results::Summary& summary) { summary.privacy->spent_clients = 1; });
   EXPECT_THAT(call("verify out").out, HasSubstr("summary.json: spent_clients is 1; recomputed: 2"));
-  const fs::path file = scratch / "out/fedavg-seed-1/experiment.toml";
-  std::string text = content_of(file);
-  text.replace(text.find("[2.0, 1.0, 9.0, 9.0]"), 20, "[3.0, 1.0, 9.0, 9.0]");
-  scratch.write(file, text);
+  replace_in(scratch / "out/fedavg-seed-1/experiment.toml", "[2.0, 1.0, 9.0, 9.0]", "[3.0, 1.0, 9.0, 9.0]");
   EXPECT_THAT(call("verify out").out,
               HasSubstr("rounds of client 0 is 2; recomputed: 5, because the budget 3 pays"));
 }
@@ -374,10 +364,8 @@ TEST_F(ChangedData, IsToldApartWhereRunsMeetAnyway) {
 // Under a new seal, and alone, so that no other run has the note as it was.
 TEST_F(VerifyCommand, FindsAnEditedNoteOnDataWithTheData) {
   run_small(scratch);
-  const auto run = results::RunDirectory::open(scratch / "out/fedavg-seed-1");
-  results::Summary summary = run.summary();
-  summary.dataset_note = "real handwriting";
-  run.write_summary(summary);
+  edit_summary(scratch / "out/fedavg-seed-1",
+               [](results::Summary& summary) { summary.dataset_note = "real handwriting"; });
   EXPECT_THAT(failed("verify --data out").out,
               AllOf(HasSubstr("summary.json: dataset_note is \"real handwriting\"; recomputed: \"glyphs is"),
                     HasSubstr(" 1 difference\n")));

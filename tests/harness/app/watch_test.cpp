@@ -10,18 +10,12 @@
 #include <unistd.h>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
-#include "tests/results/samples.hpp"
 
 namespace fedarena::test {
 namespace {
-
-using results::RunDirectory;
 
 constexpr std::size_t kColumns = 80;
 
@@ -138,17 +132,6 @@ TEST_F(Progress, SurvivesATerminalWithoutASize) {
   succeed("run small.toml", {.terminal = true, .columns = 0});
 }
 
-// A run of one planned round, finished or not begun.
-void record_watched(const fs::path& folder, std::int64_t seed, bool done) {
-  results::Summary summary =
-      done ? results::finished("fedavg", seed, 0.75) : results::unfinished("fedavg", seed, 0);
-  summary.rounds = 1;
-  summary.rounds_done = done ? 1 : 0;
-  RunDirectory run =
-      RunDirectory::create(folder / fmt::format("fedavg-seed-{}", seed), "[experiment]\n", "{}\n", summary);
-  if (done) run.append(results::round_record(1));
-}
-
 using Watch = ScratchTest;
 
 TEST_F(Watch, TellsARunAtWorkFromOneThatWasKilledAndFromOneThatWasStopped) {
@@ -179,8 +162,8 @@ TEST_F(Watch, TellsARunAtWorkFromOneThatWasKilledAndFromOneThatWasStopped) {
 }
 
 TEST_F(Watch, PrintsOnceWhereThereIsNoTerminal) {
-  record_watched(scratch / "runs", 1, true);
-  record_watched(scratch / "runs", 2, false);
+  record_run(scratch / "runs", 1, 1, 1);
+  record_run(scratch / "runs", 2, 0, 1);
   scratch.write("runs/broken/summary.json", "{\"schema\": 9}");
   const Outcome outcome = succeed("watch");
   EXPECT_EQ(outcome.err, "");
@@ -194,7 +177,7 @@ TEST_F(Watch, PrintsOnceWhereThereIsNoTerminal) {
 }
 
 TEST_F(Watch, DrawsInTheLettersOfTheLocale) {
-  record_watched(scratch / "runs", 1, true);
+  record_run(scratch / "runs", 1, 1, 1);
   const auto shown = [&](const std::string& locale) {
     return call("watch", {.environment = {{"LC_ALL", locale}}}).out;
   };
@@ -204,7 +187,7 @@ TEST_F(Watch, DrawsInTheLettersOfTheLocale) {
 }
 
 TEST_F(Watch, RedrawsATerminalUntilAllIsFinished) {
-  record_watched(scratch / "runs", 1, true);
+  record_run(scratch / "runs", 1, 1, 1);
   // A screen of its own, drawn over, then the last picture on the first screen.
   EXPECT_THAT(succeed("watch", {.out_terminal = true}).out,
               AllOf(StartsWith("\033[?1049h\033[?25l\033[H1 cell begun: 1 finished;"),
@@ -212,7 +195,7 @@ TEST_F(Watch, RedrawsATerminalUntilAllIsFinished) {
 }
 
 TEST_F(Watch, EndsAtCtrlCAndLeavesTheTerminalAsItWas) {
-  record_watched(scratch / "runs", 1, false);
+  record_run(scratch / "runs", 1, 0, 1);
   Program program(scratch, "watch", {.out_terminal = true});
   ASSERT_TRUE(program.wait_until([&] { return program.out().find("interrupted") != std::string::npos; }));
   program.send(SIGINT);
@@ -226,7 +209,7 @@ TEST_F(Watch, WaitsForTheFirstRunOnATerminal) {
   Program program(scratch, "watch", {.out_terminal = true});
   ASSERT_TRUE(
       program.wait_until([&] { return program.out().find("no run yet in runs") != std::string::npos; }));
-  record_watched(scratch / "runs", 1, true);
+  record_run(scratch / "runs", 1, 1, 1);
   const Outcome outcome = program.finish();
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, EndsWith("  =\r\n"));
