@@ -1,6 +1,7 @@
 #include "harness/config/grid/grid.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "fedarena/base/find.hpp"
 
@@ -39,19 +40,15 @@ class Expansion {
   // Each own combination is read by itself, and each shared one once more.
   void check_size() const {
     std::size_t shared = 1;
-    std::vector<std::pair<std::size_t, std::size_t>> own;  // algorithm and combinations
+    std::map<std::size_t, std::size_t> own;  // combinations of each algorithm
     std::size_t most = 1;
     for (const Dimension& dimension : dimensions_) {
-      std::size_t* product = &shared;
-      if (dimension.algorithm) {
-        const auto found = std::find_if(own.begin(), own.end(),
-                                        [&](const auto& pair) { return pair.first == *dimension.algorithm; });
-        product = &(found == own.end() ? own.emplace_back(*dimension.algorithm, 1) : *found).second;
-      }
-      *product *= dimension.values.size();
+      const auto& algorithm = dimension.algorithm;
+      std::size_t& product = algorithm ? own.try_emplace(*algorithm, 1).first->second : shared;
+      product *= dimension.values.size();
       most = shared;
-      for (const auto& [algorithm, combinations] : own) most += shared * (combinations - 1);
-      if (most <= kMostPoints && *product <= kMostPoints) continue;
+      for (const auto& [unused, combinations] : own) most += shared * (combinations - 1);
+      if (most <= kMostPoints && product <= kMostPoints) continue;
       complain({.place = dimension.place,
                 .found = fmt::format("up to here, [sweep] spans {} points", most),
                 .allowed = fmt::format("at most {}", kMostPoints)});

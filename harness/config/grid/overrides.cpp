@@ -92,7 +92,7 @@ Target within_own(Target target, const SectionSpec& spec, const OverrideSource& 
   const std::string name = target.key.substr(0, dot);
   if (target.table->find(name) == nullptr) {
     put(*target.table, name, name, source,
-        {.place = source.place, .value = {}, .kind = "a table", .tables = {Table{source.place, {}}}});
+        {.place = source.place, .kind = "a table", .tables = {Table{source.place, {}}}});
   }
   // Something else than a table is a mistake of its own, and reported as such: the target is nothing.
   return {target.table->find(name)->written.table(), target.key.substr(dot + 1)};

@@ -58,14 +58,6 @@ void check_values(const Dimension& dimension) {
   }
 }
 
-// What [sweep] leaves to others.
-void check_paths(const Dimension& dimension) {
-  for (std::size_t index = 0; index < dimension.values.size(); ++index) {
-    for (const auto& [path, text] : swept_by(dimension, index))
-      check_path(path, dimension.values[index].place);
-  }
-}
-
 void check_list(const Setting& setting) {
   const ParsedValue& written = setting.written;
   if (written.table()) {
@@ -117,8 +109,11 @@ std::vector<Dimension> dimensions_of(const Document& document) {
   // Another form is refused with those of other sections.
   if (table == nullptr) return dimensions;
   for (const Setting& setting : table->settings) {
-    dimensions.push_back(dimension_of(setting, kSweep, document));
-    check_paths(dimensions.back());
+    const Dimension& dimension = dimensions.emplace_back(dimension_of(setting, kSweep, document));
+    for (std::size_t index = 0; index < dimension.values.size(); ++index) {
+      for (const auto& [path, text] : swept_by(dimension, index))
+        check_path(path, dimension.values[index].place);
+    }
   }
   return dimensions;
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "harness/config/grid/points.hpp"
@@ -137,12 +138,12 @@ class Trials {
   }
 
   void add(TuningPlan& plan, Trial trial) const {
-    auto point = std::find_if(plan.points.begin(), plan.points.end(),
-                              [&](const GridPoint& candidate) { return candidate.swept == trial.swept; });
-    if (point == plan.points.end()) {
+    GridPoint* point = find_named(plan.points, trial.swept, &GridPoint::swept);
+    if (point == nullptr) {
       trial.experiment.seeds = {section_.keys.seed};
       trial.experiment.algorithms.clear();
-      point = plan.points.insert(point, {point_name(trial.swept), trial.swept, std::move(trial.experiment)});
+      point = &plan.points.emplace_back(
+          GridPoint{point_name(trial.swept), trial.swept, std::move(trial.experiment)});
     }
     point->experiment.algorithms.push_back(std::move(trial.entry));
   }

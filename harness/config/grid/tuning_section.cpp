@@ -104,12 +104,15 @@ bool is_range(const Setting& entry) {
   return table != nullptr && (table->find("from") != nullptr || table->find("to") != nullptr);
 }
 
-// `count` different values drawn uniformly from the range, on its scale; whole numbers where both ends are,
-// both included, else numbers of four significant digits. They depend on the seed and the entry's path alone,
-// and the first of them not on `count`.
-std::vector<ParsedValue> drawn_from(const Setting& entry, std::size_t count, std::uint64_t seed) {
+// A different value for each trial, drawn uniformly from the range, on its scale; whole numbers where both
+// ends are, both included, else numbers of four significant digits. They depend on the seed and the entry's
+// path alone, and the first of them not on how many there are.
+std::vector<ParsedValue> drawn_from(const Setting& entry, const TuningKeys& keys) {
+  const auto count = static_cast<std::size_t>(keys.trials);
   const Range range = range_of(entry);
-  Stream stream({.seed = seed, .purpose = Purpose::kTuning, .index = stable_hash(entry.key)});
+  Stream stream({.seed = static_cast<std::uint64_t>(keys.seed),
+                 .purpose = Purpose::kTuning,
+                 .index = stable_hash(entry.key)});
   std::vector<Value> values;
   for (std::size_t draws = 0; values.size() < count; ++draws) {
     if (draws == kMostDrawsOfRange * count)
@@ -121,7 +124,7 @@ std::vector<ParsedValue> drawn_from(const Setting& entry, std::size_t count, std
   }
   std::vector<ParsedValue> written;
   for (Value& value : values)
-    written.push_back({.place = entry.written.place, .value = std::move(value), .kind = {}, .tables = {}});
+    written.push_back({.place = entry.written.place, .value = std::move(value), .tables = {}});
   return written;
 }
 
@@ -153,19 +156,12 @@ bool is_path(const std::string& key, const std::vector<SectionSpec>& specs) {
   return find_spec(specs, std::string_view(key).substr(0, key.find('.'))) != nullptr;
 }
 
-Dimension drawn_dimension(const Setting& entry, const TuningKeys& keys, const Document& document) {
-  auto values =
-      drawn_from(entry, static_cast<std::size_t>(keys.trials), static_cast<std::uint64_t>(keys.seed));
-  return checked_dimension({entry.key, entry.place, std::move(values), kTuning}, document);
-}
-
 }  // namespace
 
 TuningSection read_tuning_section(const Document& document, const std::vector<SectionSpec>& specs) {
   const Table& table = *document.table(kTuning);
   const SectionSpec& spec = *find_spec(specs, kTuning);
-  TuningSection section{
-      .place = table.place, .trials_place = table.place, .keys = {}, .dimensions = {}, .drawn = {}};
+  TuningSection section{.place = table.place, .trials_place = table.place};
   read_keys(table, spec, specs, &section.keys);
   if (const Setting* trials = table.find("trials")) section.trials_place = trials->written.place;
   if (section.random() && section.keys.trials == 0)
@@ -183,8 +179,10 @@ TuningSection read_tuning_section(const Document& document, const std::vector<Se
                 .found = "a range in a grid",
                 .remedy = "write search = \"random\", or give a list"});
     section.drawn.push_back(range);
-    section.dimensions.push_back(range ? drawn_dimension(entry, section.keys, document)
-                                       : dimension_of(entry, kTuning, document));
+    section.dimensions.push_back(
+        range
+            ? checked_dimension({entry.key, entry.place, drawn_from(entry, section.keys), kTuning}, document)
+            : dimension_of(entry, kTuning, document));
     check_may_be_tuned(section.dimensions.back());
   }
   if (section.dimensions.empty())

@@ -12,9 +12,9 @@ namespace fedarena::config {
 struct TuningSection {
   Place place;
   Place trials_place;  ///< of the number of trials, of the section where it is not given
-  TuningKeys keys;
-  std::vector<Dimension> dimensions;  ///< what is tuned, at least one
-  std::vector<bool> drawn;            ///< of which of them a value is drawn for each trial, from a range
+  TuningKeys keys = {};
+  std::vector<Dimension> dimensions = {};  ///< what is tuned, at least one
+  std::vector<bool> drawn = {};            ///< of which of them a value is drawn for each trial, from a range
 
   bool random() const { return keys.search == "random"; }
 };

@@ -263,7 +263,6 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
       {.name = std::string(kTraining),
        .doc = "Hyper-parameters for every listed algorithm that has them; its own entry goes first.",
        .kind = Kind::kTraining,
-       .keys = {},
        .entries = &catalog.algorithms},
       {.name = "algorithms",
        .doc = "One such section for each algorithm that is compared.",
@@ -275,8 +274,7 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
        .doc = "Values to combine into a grid, each \"section.key\" = [values] with the path in quotes; every "
               "combination is run. \"section\" = [{key = value}] takes tables, and "
               "\"algorithms.LABEL.key\" concerns that algorithm alone.",
-       .kind = Kind::kSweep,
-       .keys = {}},
+       .kind = Kind::kSweep},
       {.name = std::string(kTuning),
        .doc =
            "Values among which every algorithm's settings are chosen, by as many trials each on validation "
@@ -288,14 +286,12 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
       {.name = std::string(kSlurm),
        .doc = "Options of Slurm's sbatch for fedarena submit, such as account = \"ml\" or mem = \"8G\"; true "
               "stands for an option without a value. They change no run.",
-       .kind = Kind::kSlurm,
-       .keys = {}},
+       .kind = Kind::kSlurm},
       {.name = std::string(kProfiles),
        .doc =
            "Overrides under a name, each \"section.key\" = value with the path in quotes; run --profile NAME "
            "applies them, before --set, and appends -NAME to the experiment's name.",
-       .kind = Kind::kProfiles,
-       .keys = {}}};
+       .kind = Kind::kProfiles}};
   for (const SectionSpec& spec : result) check_reserved(spec);
   return result;
 }

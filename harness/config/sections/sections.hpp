@@ -72,7 +72,7 @@ struct SectionSpec {
   std::string name;
   std::string doc;  ///< one sentence
   Kind kind = Kind::kFixed;
-  std::vector<Key> keys;
+  std::vector<Key> keys = {};
   std::function<void*(Experiment&)> part = {};  ///< kFixed, kChoice: the struct that the keys store into
   const std::vector<CatalogEntry>* entries = nullptr;  ///< kChoice, kAlgorithms, kTraining: of the catalog
   /// kAlgorithms: the sections that an entry may have of its own, of the kind kChoice. What they leave out

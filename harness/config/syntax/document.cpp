@@ -67,7 +67,7 @@ std::vector<ParsedValue> items_of(const toml::array& array, const std::string& f
 }
 
 ParsedValue written_list(const toml::array& array, const std::string& file, bool with_items) {
-  ParsedValue result{.place = place_of(array.source(), file), .value = {}, .kind = {}, .tables = {}};
+  ParsedValue result{.place = place_of(array.source(), file), .tables = {}};
   if (with_items) result.items = items_of(array, file);
   std::vector<std::int64_t> integers;
   std::vector<double> numbers;
@@ -94,8 +94,7 @@ ParsedValue written_list(const toml::array& array, const std::string& file, bool
 
 ParsedValue written(const toml::node& node, const std::string& file, bool with_items) {
   if (const auto* array = node.as_array()) return written_list(*array, file, with_items);
-  ParsedValue result{
-      .place = place_of(node.source(), file), .value = {}, .kind = kind_of(node), .tables = {}};
+  ParsedValue result{.place = place_of(node.source(), file), .kind = kind_of(node), .tables = {}};
   if (const auto* flag = node.as_boolean()) result.value = flag->get();
   if (const auto* number = node.as_integer()) result.value = number->get();
   if (const auto* number = node.as_floating_point()) result.value = number->get();
@@ -118,13 +117,12 @@ Table table_of(const toml::table& table, const Place& place, const std::string& 
     }
     result.settings.push_back(std::move(setting));
   }
-  std::sort(result.settings.begin(), result.settings.end(),
-            [](const Setting& left, const Setting& right) { return earlier(left.place, right.place); });
+  std::ranges::sort(result.settings, earlier, &Setting::place);
   return result;
 }
 
 Section section_of(const toml::key& key, const toml::node& node, const std::string& file) {
-  Section section{.name = std::string(key.str()), .place = place_of(key.source(), file), .tables = {}};
+  Section section{.name = std::string(key.str()), .place = place_of(key.source(), file)};
   const toml::array* array = node.as_array();
   const bool tables = array != nullptr && std::all_of(array->begin(), array->end(),
                                                       [](const toml::node& item) { return item.is_table(); });
@@ -217,8 +215,7 @@ Document parse_document(std::string_view text, const std::string& file) {
   const toml::table root = parse_toml(text, file);
   Document document{file, {}};
   for (auto&& [key, node] : root) document.sections.push_back(section_of(key, node, file));
-  std::sort(document.sections.begin(), document.sections.end(),
-            [](const Section& left, const Section& right) { return earlier(left.place, right.place); });
+  std::ranges::sort(document.sections, earlier, &Section::place);
   return document;
 }
 

@@ -18,8 +18,8 @@ struct Table;
 /// What stands right of an equals sign, and where.
 struct ParsedValue {
   Place place;
-  std::optional<Value> value;                      ///< nothing when no setting can hold it
-  std::string kind;                                ///< then: what it is, "a date"
+  std::optional<Value> value = {};                 ///< nothing when no setting can hold it
+  std::string kind = {};                           ///< then: what it is, "a date"
   std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
   std::vector<Table> tables;            ///< one where a section holds a table of its own, as a list because
                                         ///< tables hold values
@@ -62,7 +62,7 @@ struct Section {
   std::string name;
   Place place;
   Form form = Form::kTable;
-  std::vector<Table> tables;  ///< kTable: one; kTables: any number; kValue: none
+  std::vector<Table> tables = {};  ///< kTable: one; kTables: any number; kValue: none
 };
 
 /// Points of a sweep, at most; longer lists cannot be swept.

@@ -1,8 +1,6 @@
 #include "harness/config/syntax/lexing.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 
 #include "fedarena/base/text.hpp"
 

@@ -20,15 +20,11 @@ std::vector<GridPoint> swept(const std::string& lines, const std::vector<std::st
 }
 
 std::vector<std::string> names_of(const std::vector<GridPoint>& points) {
-  std::vector<std::string> names;
-  for (const GridPoint& point : points) names.push_back(point.name);
-  return names;
+  return fedarena::names_of(points, &GridPoint::name);
 }
 
 std::vector<std::string> labels_of(const GridPoint& point) {
-  std::vector<std::string> labels;
-  for (const AlgorithmEntry& entry : point.experiment.algorithms) labels.push_back(entry.label);
-  return labels;
+  return fedarena::names_of(point.experiment.algorithms, &AlgorithmEntry::label);
 }
 
 TEST(Sweep, IsOnePointWithoutANameWhereThereIsNone) {
