@@ -16,7 +16,6 @@
 #include "harness/runner/record/cell_record.hpp"
 #include "harness/runner/stopping.hpp"
 #include "harness/simulation/simulation.hpp"
-#include "results/audit/compute_claim.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
 
@@ -84,8 +83,7 @@ class CellRun {
     const results::Summary& summary = record_.summary();
     if (!summary.audit || !results::contradicts(*summary.audit, *summary.privacy)) return;
     throw AlgorithmFailed{
-        {.place = {},
-         .found = fmt::format("the audit contradicts the claimed epsilon of {}: {}",
+        {.found = fmt::format("the audit contradicts the claimed epsilon of {}: {}",
                               results::epsilon_number(*results::claimed_epsilon(*summary.privacy)),
                               results::audit_text(*summary.audit)),
          .remedy =

@@ -14,14 +14,6 @@
 #include "results/record/partition_file.hpp"
 
 namespace fedarena {
-namespace {
-
-std::string partition_text(Choice partition) {
-  partition.settings = without_off(std::move(partition.settings));
-  return choice_text(partition);
-}
-
-}  // namespace
 
 PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
   return make_policy(entry.privacy.name, entry.privacy.settings);
@@ -88,7 +80,7 @@ results::Summary planned_summary(const PlannedCell& cell, const PartitionedData&
   summary.dataset = describe_data(experiment);
   summary.dataset_note = data_note(experiment, inputs.dataset(experiment));
   summary.data_hash = inputs.data_hash(experiment);
-  summary.partition = partition_text(experiment.partition);
+  summary.partition = choice_text({experiment.partition.name, without_off(experiment.partition.settings)});
   summary.partition_id = dealt.card.id;
   summary.partition_hash = dealt.card.statistics.index_hash;
   summary.model = choice_text(experiment.model);

@@ -20,28 +20,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& run, std::string found, std::string remedy) {
-  throw Error(
-      Complaint{.place = {.file = run.string()}, .found = std::move(found), .remedy = std::move(remedy)});
-}
-
 void check_same(const fs::path& run, const std::string& what, const std::string& recorded,
                 const std::string& now) {
   if (recorded == now) return;
-  refuse(run, fmt::format("the {} of the run are not those that are there now", what),
-         "Bring back the files that it ran on, or run it again; `fedarena verify --data` compares them.");
+  throw Error::in(
+      run, fmt::format("the {} of the run are not those that are there now", what),
+      {.remedy =
+           "Bring back the files that it ran on, or run it again; `fedarena verify --data` compares them."});
 }
 
 Params final_params(const results::RunDirectory& run, const Model& model) {
   if (!run.has(results::kCheckpointFile)) {
-    refuse(run.path(), fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
-           "Run it again.");
+    throw Error::in(run.path(),
+                    fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
+                    {.remedy = "Run it again."});
   }
   const std::string bytes = run.read_file(results::kCheckpointFile, kAnyNumberOfBytes);
   try {
     return unpack_checkpoint(std::as_bytes(std::span(bytes)), model).params;
   } catch (const Error& error) {
-    refuse(run.path() / results::kCheckpointFile, error.complaint().found, "Run it again.");
+    throw Error::in(run.path() / results::kCheckpointFile, error.complaint().found,
+                    {.remedy = "Run it again."});
   }
 }
 
@@ -66,10 +65,12 @@ FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& in
   const auto run = results::RunDirectory::open(path_);
   summary_ = run.summary();
   if (summary_.state != results::kFinished) {
-    refuse(path_, fmt::format("the run is {}, not finished", summary_.state),
-           summary_.state == results::kFailed
-               ? "`fedarena list` says why it failed; mend that, and run the experiment with --resume."
-               : "Finish it by `fedarena run ... --resume` first.");
+    throw Error::in(
+        path_, fmt::format("the run is {}, not finished", summary_.state),
+        {.remedy =
+             summary_.state == results::kFailed
+                 ? "`fedarena list` says why it failed; mend that, and run the experiment with --resume."
+                 : "Finish it by `fedarena run ... --resume` first."});
   }
   std::vector<std::string> overrides;
   if (!device.empty()) overrides.push_back("experiment.device=" + device);

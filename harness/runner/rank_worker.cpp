@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,7 +14,6 @@
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/device.hpp"
-#include "harness/runner/record/arithmetic.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "harness/runner/record/gpu.hpp"
 #include "harness/simulation/simulation.hpp"

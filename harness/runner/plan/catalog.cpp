@@ -40,10 +40,6 @@ Catalog make_catalog(const PluginHost& host) {
     catalog.policies.push_back({.name = policy.name,
                                 .summary = policy.summary,
                                 .fields = policy.fields,
-                                .requires_policy = {},
-                                .requires_proxy = false,
-                                .one_round = false,
-                                .requires_classes = false,
                                 .check = [make = policy.make](const Settings& settings) { make(settings); }});
   }
   return catalog;

@@ -27,8 +27,7 @@ namespace fedarena {
 namespace {
 
 // Empty where delta is small enough, or nothing is private.
-std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
-  const PrivacyPolicy policy = policy_of(entry);
+std::string delta_note(const AlgorithmEntry& entry, const PrivacyPolicy& policy, const Partition& partition) {
   const Accounting* settings = accounting(policy);
   if (settings == nullptr) return {};
   results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
@@ -65,9 +64,8 @@ void check_weighting(const AlgorithmEntry& entry) {
 }
 
 // What only the model and the number of clients can tell, said before anything is trained.
-void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, const Model& model,
-                  std::int64_t clients, const CellChecks::Say& say) {
-  const PrivacyPolicy policy = policy_of(entry);
+void check_policy(const AlgorithmEntry& entry, const PrivacyPolicy& policy, const Experiment& experiment,
+                  const Model& model, std::int64_t clients, const CellChecks::Say& say) {
   if (std::holds_alternative<RecordPolicy>(policy)) {
     require_per_example_gradients(model.architecture());
     say(per_example_warning(model));
@@ -81,9 +79,9 @@ void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, con
 }
 
 // Under whatever name or path they come. Some rows of tables are alike without being the same person's.
-void check_proxy(const AlgorithmEntry& entry, const Experiment& experiment, SharedInputs& inputs) {
+void check_proxy(const AlgorithmEntry& entry, const PrivacyPolicy& policy, const Experiment& experiment,
+                 SharedInputs& inputs) {
   constexpr double kMostAlike = 0.5;
-  const PrivacyPolicy policy = policy_of(entry);
   if (accounting(policy) == nullptr) return;
   const double known = inputs.known_proxies(experiment);
   if (known <= kMostAlike) return;
@@ -140,9 +138,8 @@ void check_images(const AlgorithmEntry& entry, const Model& model) {
   }
 }
 
-void check_labels(const AlgorithmEntry& entry, const Experiment& experiment, std::int64_t seed,
+void check_labels(const PrivacyPolicy& policy, const Experiment& experiment, std::int64_t seed,
                   const Dataset& dataset, const Partition& partition) {
-  const PrivacyPolicy policy = policy_of(entry);
   const auto* labels = std::get_if<LabelPolicy>(&policy);
   if (labels == nullptr) return;
   const std::vector<std::int64_t> held_out = held_out_clients(experiment, seed, std::ssize(partition));
@@ -169,21 +166,19 @@ std::int64_t CellChecks::check(const PlannedCell& cell) {
     return checked(cell);
   } catch (const Error& error) {
     if (cell.point->name.empty()) throw;
-    Complaint complaint = error.complaint();
-    complaint.found += fmt::format(" (at the point {})", cell.point->name);
-    throw Error(std::move(complaint));
+    const Complaint& told = error.complaint();
+    throw Error::at(told.place, fmt::format("{} (at the point {})", told.found, cell.point->name), told);
   }
 }
 
 std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const Experiment& experiment = cell.point->experiment;
-  auto environment = environments_.find(experiment.device);
-  if (environment == environments_.end()) {
-    const torch::Device device = device_of(experiment.device);
-    environment =
-        environments_.emplace(experiment.device, observe_environment(host_, options_.workers, device)).first;
+  const auto [environment, is_new] = environments_.try_emplace(experiment.device);
+  if (is_new) {
+    environment->second = observe_environment(host_, options_.workers, device_of(experiment.device));
     say_(slow_blas_warning(environment->second));
-    say_(gpu_note(environment->second));
+    if (const std::string& gpu = environment->second.gpu; !gpu.empty())
+      say_("note: models are trained on a GPU: " + gpu);
   }
   const Dataset& dataset = inputs_.dataset(experiment);
   const Model& model = inputs_.model(experiment);
@@ -192,22 +187,22 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const auto dealt = inputs_.dealt(experiment, cell.seed);
   const auto clients = std::ssize(dealt->partition);
   say_(untested_clients(*dealt));
-  check_classes(*cell.algorithm, experiment, host_, dataset);
-  check_images(*cell.algorithm, model);
-  check_policy(*cell.algorithm, experiment, model, clients, say_);
-  check_proxy(*cell.algorithm, experiment, inputs_);
-  check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);
+  const AlgorithmEntry& entry = *cell.algorithm;
+  const PrivacyPolicy policy = policy_of(entry);
+  check_classes(entry, experiment, host_, dataset);
+  check_images(entry, model);
+  check_policy(entry, policy, experiment, model, clients, say_);
+  check_proxy(entry, policy, experiment, inputs_);
+  check_labels(policy, experiment, cell.seed, dataset, dealt->partition);
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
-  say_(delta_note(*cell.algorithm, dealt->partition));
-  check_numbers(*cell.algorithm, experiment.dtype);
-  check_settings(*cell.algorithm);
+  say_(delta_note(entry, policy, dealt->partition));
+  check_numbers(entry, experiment.dtype);
+  check_settings(entry);
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));
-  check_plugin_version(run, environment->second.json);
-  check_device(run, environment->second.json);
-  return estimate_memory(
-      cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));
+  check_plugin_and_device(run, environment->second.json);
+  return estimate_memory(cell_size(experiment, entry, model, clients, pool_, options_.state_memory));
 }
 
 }  // namespace fedarena

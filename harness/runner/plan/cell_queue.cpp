@@ -1,6 +1,5 @@
 #include "harness/runner/plan/cell_queue.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "fedarena/base/error.hpp"

@@ -158,21 +158,19 @@ void check_data(const std::vector<PlannedCell>& cells, const fs::path& out, Shar
 }
 
 void check_partition(const fs::path& run, const results::RecordedPartition& partition) {
-  std::error_code ignored;
-  if (!fs::exists(run / results::kSummaryFile, ignored)) return;
+  const std::optional<results::Summary> summary = recorded_summary(run);
+  if (!summary || is_finished(summary)) return;
   const auto directory = results::RunDirectory::open(run);
-  const results::Summary summary = directory.summary();
-  if (summary.state == results::kFinished) return;
   const bool is_there = directory.has(results::kPartitionFile);
   if (is_there && directory.read_file(results::kPartitionFile) == to_json_text(partition)) return;
-  const bool same = summary.partition_hash == partition.index_hash;
+  const bool same = summary->partition_hash == partition.index_hash;
   throw Error::in(
       run / results::kPartitionFile,
       !is_there ? "is gone"
       : same    ? "is not the card of the partition that this run has: it is damaged or was edited"
                 : fmt::format("is of another partition (index hash {}) than the experiment deals "
                                  "now ({})",
-                              summary.partition_hash, partition.index_hash),
+                              summary->partition_hash, partition.index_hash),
       {.remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
 }
 

@@ -1,7 +1,6 @@
 #include "harness/runner/plan/dry_run.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -148,9 +147,8 @@ class DryRun {
     try {
       simulation.check_next_round();
     } catch (const Error& error) {
-      Complaint complaint = error.complaint();
-      complaint.found = fmt::format("{}: {}", cell.name(), complaint.found);
-      throw Error(std::move(complaint));
+      const Complaint& told = error.complaint();
+      throw Error::at(told.place, fmt::format("{}: {}", cell.name(), told.found), told);
     }
     return simulation.next_downlink().size();
   }
@@ -168,8 +166,6 @@ class DryRun {
   void find_kin() {
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       found_.push_back(recorded_summary(options_.out / cells_[index].folder()));
-    }
-    for (std::size_t index = 0; index < cells_.size(); ++index) {
       // A budget that pays for no round leaves nothing to learn from.
       if (is_finished(found_[index]) && found_[index]->rounds_done > 0) kin_[kin_key(index)].push_back(index);
     }

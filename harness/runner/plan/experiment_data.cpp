@@ -1,6 +1,5 @@
 #include "harness/runner/plan/experiment_data.hpp"
 
-#include <cstdint>
 #include <string_view>
 #include <unordered_set>
 #include <utility>

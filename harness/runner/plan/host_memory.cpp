@@ -17,8 +17,6 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
 
-#include "harness/wire/parts.hpp"
-
 namespace fedarena {
 namespace {
 

@@ -86,13 +86,11 @@ std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std
     }
   }
   for (const std::string& pattern : only) {
-    std::vector<PlannedCell> kept;
     const bool is_folder =
         std::ranges::any_of(cells, [&](const PlannedCell& cell) { return cell.folder() == pattern; });
-    std::copy_if(cells.begin(), cells.end(), std::back_inserter(kept),
-                 [&](const PlannedCell& cell) { return matches(cell, pattern, is_folder); });
-    if (kept.empty()) refuse(cells, pattern);
-    cells = std::move(kept);
+    const auto is_other = [&](const PlannedCell& cell) { return !matches(cell, pattern, is_folder); };
+    if (std::ranges::all_of(cells, is_other)) refuse(cells, pattern);
+    std::erase_if(cells, is_other);
   }
   return cells;
 }

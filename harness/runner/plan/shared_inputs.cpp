@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/ranges.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "datasets/data_hash.hpp"

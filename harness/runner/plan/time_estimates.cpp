@@ -29,10 +29,6 @@ std::int64_t number(const Settings& settings, std::string_view name) {
   return found == nullptr ? 0 : *found;
 }
 
-bool clips_examples(const AlgorithmEntry& entry) {
-  return std::holds_alternative<RecordPolicy>(policy_of(entry));
-}
-
 }  // namespace
 
 DealtShares dealt_shares(const PlannedCell& cell, SharedInputs& inputs) {
@@ -67,8 +63,8 @@ TimeEstimate TimeEstimates::estimate(const PlannedCell& cell) {
   const auto workers = static_cast<double>(pool_.workers());
   // Workers share clients and micro-batches, which are not divided.
   const double pieces = cohort * std::max(1.0, std::ceil(batch / static_cast<double>(engine.micro_batch())));
-  const double training = rounds * cohort * read *
-                          seconds_an_example(experiment, clips_examples(*cell.algorithm), batch_size) /
+  const bool clipped = std::holds_alternative<RecordPolicy>(policy_of(*cell.algorithm));
+  const double training = rounds * cohort * read * seconds_an_example(experiment, clipped, batch_size) /
                           std::min(workers, pieces);
 
   const Dataset& dataset = inputs_.dataset(experiment);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "fedarena/base/print.hpp"
 
 #include "harness/runner/plan/changed_cells.hpp"
@@ -19,6 +17,7 @@ namespace fs = std::filesystem;
 struct ChosenTrial {
   AlgorithmEntry entry;  // with the settings of that trial
   results::Tuning tuning;
+  std::optional<results::ValidationScore> score;
 };
 
 void check_finished(const fs::path& trial) {
@@ -42,15 +41,12 @@ results::ValidationScore score_of(const results::RunDirectory& run) {
 std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan,
                                                  const std::filesystem::path& folder) {
   std::map<std::string, ChosenTrial> chosen;
-  std::map<std::string, results::ValidationScore> best;
   for (const PlannedCell& trial : plan_cells(plan.points)) {
     const auto run = results::RunDirectory::open(folder / trial.folder());
     const results::ValidationScore score = score_of(run);
-    const std::string& label = trial.algorithm->label;
-    const auto [present, first] = best.emplace(label, score);
-    ChosenTrial& choice = chosen[label];
-    if (first || score.better_than(present->second)) {
-      present->second = score;
+    ChosenTrial& choice = chosen[trial.algorithm->label];
+    if (!choice.score || score.better_than(*choice.score)) {
+      choice.score = score;
       choice.entry = *trial.algorithm;
       choice.tuning.chosen = trial.point->swept;
       choice.tuning.criterion = score.criterion;

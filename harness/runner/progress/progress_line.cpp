@@ -1,7 +1,6 @@
 #include "harness/runner/progress/progress_line.hpp"
 
 #include <limits>
-#include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "accounting/json_text.hpp"
+#include "harness/runner/plan/changed_cells.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/record.hpp"
@@ -55,16 +55,6 @@ std::string version_of(const Json& environment, const std::string& algorithm) {
   return text.empty() ? "a plugin without a name" : text;
 }
 
-// Of a run that is to be continued; nothing where there is none, or nothing is left of it to do.
-std::optional<results::Summary> unfinished(const fs::path& run) {
-  std::error_code ignored;
-  const fs::path file = run / results::kSummaryFile;
-  if (!fs::exists(file, ignored)) return std::nullopt;
-  results::Summary summary = results::parse_summary(results::read_whole_file(file), file.string());
-  if (summary.state == results::kFinished) return std::nullopt;
-  return summary;
-}
-
 // With the name of a GPU; empty where it is not recorded.
 std::string recorded_device(const Json& environment) {
   std::string device;
@@ -78,28 +68,27 @@ std::string recorded_device(const Json& environment) {
 
 }  // namespace
 
-void check_plugin_version(const fs::path& run, const std::string& environment_json) {
-  const std::optional<results::Summary> summary = unfinished(run);
-  if (!summary) return;
-  const std::string before = version_of(results::read_environment(run), summary->algorithm);
-  const std::string now = version_of(parse_json<Json>(environment_json), summary->algorithm);
-  if (before == now) return;
-  throw Error::in(
-      run, fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, summary->algorithm, now),
-      {.remedy =
-           "Finish it with the version that began it, or remove the run directory to run this cell again "
-           "from the start."});
-}
-
-void check_device(const fs::path& run, const std::string& environment_json) {
-  if (!unfinished(run)) return;
-  const std::string before = recorded_device(results::read_environment(run));
-  const std::string now = recorded_device(parse_json<Json>(environment_json));
-  if (before.empty() || before == now) return;
-  throw Error::in(
-      run, fmt::format("the run was begun on the device {}, but would go on on {}", before, now),
-      {.remedy = "Finish it on a machine that has the device that began it, or remove the run directory to "
-                 "run this cell again from the start."});
+void check_plugin_and_device(const fs::path& run, const std::string& environment_json) {
+  const std::optional<results::Summary> summary = recorded_summary(run);
+  if (!summary || is_finished(summary)) return;
+  const Json then = results::read_environment(run), now = parse_json<Json>(environment_json);
+  const std::string& algorithm = summary->algorithm;
+  const auto refuse = [&](const std::string& found, const char* with) {
+    throw Error::in(run, found,
+                    {.remedy = fmt::format("Finish it {} that began it, or remove the run directory to run "
+                                           "this cell again from the start.",
+                                           with)});
+  };
+  const std::string before = version_of(then, algorithm), after = version_of(now, algorithm);
+  if (before != after) {
+    refuse(fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, algorithm, after),
+           "with the version");
+  }
+  const std::string device = recorded_device(then), other = recorded_device(now);
+  if (!device.empty() && device != other) {
+    refuse(fmt::format("the run was begun on the device {}, but would go on on {}", device, other),
+           "on a machine that has the device");
+  }
 }
 
 std::string recorded_builds(const fs::path& run, const std::string& algorithm) {

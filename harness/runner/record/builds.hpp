@@ -7,15 +7,12 @@
 
 namespace fedarena {
 
-/// Throws Error where an unfinished run was begun with another version of its algorithm's plugin than
-/// `environment_json`, which is of now, has: another version may train otherwise, and its noise on data from
-/// files is another, so that a round that is computed again would be answered twice and charged once.
-void check_plugin_version(const std::filesystem::path& run, const std::string& environment_json);
-
-/// Throws Error where an unfinished run was begun on another device, or another model of GPU, than
-/// `environment_json`, which is of now, has: a device that a file leaves open ("auto") may be another on
-/// another machine, and rounds on both would be of neither.
-void check_device(const std::filesystem::path& run, const std::string& environment_json);
+/// Throws Error where an unfinished run was begun with another version of its algorithm's plugin, on another
+/// device or another model of GPU than `environment_json`, which is of now, has. Another version may train
+/// otherwise, and its noise on data from files is another, so that a round that is computed again would be
+/// answered twice and charged once; a device that a file leaves open ("auto") may be another on another
+/// machine, and rounds on both would be of neither.
+void check_plugin_and_device(const std::filesystem::path& run, const std::string& environment_json);
 
 /// The builds that took part in a run so far, by its `environment.json`, as a JSON list of the fields that
 /// tell builds apart.

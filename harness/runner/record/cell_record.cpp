@@ -35,16 +35,9 @@ Descriptor locked(const fs::path& path) {
   Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Of one that cannot be opened, whoever writes to it next says what is wrong.
   if (!folder || ::flock(folder.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return folder;
-  throw Error(
-      Complaint{.place = {path.string()},
-                .found = "another fedarena is running this cell",
-                .remedy = "Wait for it or stop it, then pass --resume; or give another folder with --out."});
-}
-
-results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
-  results::RunDirectory run = results::RunDirectory::resume(path);
-  check_same_experiment(path, run.read_file(results::kExperimentFile), toml);
-  return run;
+  throw Error::in(
+      path, "another fedarena is running this cell",
+      {.remedy = "Wait for it or stop it, then pass --resume; or give another folder with --out."});
 }
 
 // A round with its clients' scores, which are not part of its line.
@@ -117,7 +110,8 @@ results::RunDirectory& CellRecord::own() {
 }
 
 void CellRecord::open(const fs::path& path, const std::string& toml) {
-  directory_ = open_same_run(path, toml);
+  directory_ = results::RunDirectory::resume(path);
+  check_same_experiment(path, directory_->read_file(results::kExperimentFile), toml);
   // Of an unfinished run the plan says all that is known, whatever was edited.
   results::Summary written = directory_->summary();
   if (written.state == results::kFinished) summary_ = std::move(written);
@@ -197,7 +191,7 @@ void CellRecord::publish(const results::RoundRecord& record, const Simulation& s
   if (synthetic.inputs.defined() && (is_new || !simulation.repeatable())) {
     own().synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
   }
-  write_scores(record);
+  if (!record.client_scores.empty()) own().write_client_scores({record.round, record.client_scores});
   if (is_new) {
     own().append(record);
   } else {
@@ -211,10 +205,6 @@ void CellRecord::publish(const results::RoundRecord& record, const Simulation& s
 void CellRecord::write_ledger(const Simulation& simulation) {
   own().write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
   if (!simulation.repeatable()) write_charged_mark(own().path(), simulation.ledger());
-}
-
-void CellRecord::write_scores(const results::RoundRecord& record) {
-  if (!record.client_scores.empty()) own().write_client_scores({record.round, record.client_scores});
 }
 
 // Not before the end: nothing about canaries may be read while their scores can still change.

@@ -59,7 +59,6 @@ class CellRecord {
   void publish(const results::RoundRecord& record, const Simulation& simulation);
   void charge_lost(Simulation& simulation) const;
   void write_ledger(const Simulation& simulation);
-  void write_scores(const results::RoundRecord& record);
   void write_audit(const Canaries& canaries, std::vector<double> scores);
   void evaluate_last_round(Simulation& simulation);
   void write_summary(std::string_view state);

@@ -2,20 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <dlfcn.h>
 #include <fstream>
 #include <sys/utsname.h>
 #include <thread>
 
+#include <ATen/Version.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <torch/types.h>
 #include <torch/version.h>
 
 #include "fedarena/base/file.hpp"
 #include "fedarena/plugin.hpp"
 
 #include "harness/digest/sha256.hpp"
-#include "harness/runner/record/arithmetic.hpp"
 #include "harness/runner/record/gpu.hpp"
 
 namespace fedarena {
@@ -45,6 +45,15 @@ std::string blas_library() {
     }
   }
   return "built into LibTorch";
+}
+
+// LibTorch has had a function of its own for it since 2.1 only.
+std::string libtorch_kernels() {
+  const std::string config = at::show_config(), label = "CPU capability usage: ";
+  const std::size_t found = config.find(label);
+  if (found == std::string::npos) return "unknown";
+  const std::size_t begin = found + label.size();
+  return config.substr(begin, config.find('\n', begin) - begin);
 }
 
 std::string digest_of(const std::filesystem::path& file) {
@@ -97,6 +106,13 @@ double measure_gflops() {
 
 }  // namespace
 
+std::string arithmetic() {
+  void* symbol = dlsym(RTLD_DEFAULT, "openblas_get_corename");
+  const std::string libtorch = "LibTorch " + libtorch_kernels();
+  if (symbol == nullptr) return libtorch;
+  return fmt::format("{}, OpenBLAS {}", libtorch, reinterpret_cast<const char* (*)()>(symbol)());
+}
+
 Environment observe_environment(const PluginHost& host, int workers, torch::Device device) {
   utsname system{};
   uname(&system);
@@ -131,10 +147,6 @@ Environment observe_environment(const PluginHost& host, int workers, torch::Devi
 
 std::string build_identity(const PluginHost& host) {
   return fmt::format("{} {} {}", program_digest(), TORCH_VERSION, plugins_of(host).dump());
-}
-
-std::string gpu_note(const Environment& environment) {
-  return environment.gpu.empty() ? "" : "note: models are trained on a GPU: " + environment.gpu;
 }
 
 std::string slow_blas_warning(const Environment& environment) {

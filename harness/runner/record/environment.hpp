@@ -20,13 +20,15 @@ struct Environment {
 /// models are trained on.
 Environment observe_environment(const PluginHost& host, int workers, torch::Device device);
 
+/// Whose loops add up numbers in this process: those that LibTorch and, where that is the BLAS, OpenBLAS take
+/// on this processor or by ATEN_CPU_CAPABILITY and OPENBLAS_CORETYPE, such as "LibTorch AVX2, OpenBLAS
+/// Haswell". Others may round otherwise.
+std::string arithmetic();
+
 /// What all ranks of a run must have alike: program, LibTorch and plugins, by their digests.
 std::string build_identity(const PluginHost& host);
 
 /// A warning with its remedy when the BLAS is so slow that every figure of speed would mislead; else empty.
 std::string slow_blas_warning(const Environment& environment);
-
-/// Names the GPU; empty on the CPU.
-std::string gpu_note(const Environment& environment);
 
 }  // namespace fedarena

@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "accounting/json_text.hpp"
