@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <c10/util/Exception.h>
@@ -239,9 +238,8 @@ class GuardedAlgorithm final : public Algorithm {
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      Complaint complaint = error.complaint();
-      complaint.found = fmt::format("{} ({}, in {})", complaint.found, origin_, visited.where());
-      throw Error(std::move(complaint));
+      const Complaint& told = error.complaint();
+      throw Error::at(told.place, fmt::format("{} ({}, in {})", told.found, origin_, visited.where()), told);
     } catch (const std::exception& thrown) {
       fail(visited, brief(thrown));
     } catch (...) {

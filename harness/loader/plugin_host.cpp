@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <link.h>
-#include <span>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -14,6 +14,7 @@
 #include <boost/dll/shared_library.hpp>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/trial.hpp"
 
@@ -125,7 +126,7 @@ void PluginHost::load_folder(const fs::path& folder) {
   const std::size_t known = reports_.size();
   std::vector<fs::path> fitting;
   for (const fs::path& library : libraries) {
-    if (std::ranges::find(reports_, library, &PluginReport::library) != reports_.end()) continue;
+    if (find_named(reports_, library, &PluginReport::library) != nullptr) continue;
     if (reports_.emplace_back(read_report(library)).problem.empty()) fitting.push_back(library);
   }
   // One copy for all, since copies are a fifth of what a start costs; each plugin has its own only where it
@@ -164,8 +165,7 @@ void PluginHost::load(PluginReport& report, bool try_first) {
 
 const AlgorithmInfo& PluginHost::info(const std::string& algorithm) const {
   if (const AlgorithmInfo* found = registry_.find(algorithm)) return *found;
-  std::vector<std::string> names;
-  for (const AlgorithmInfo& known : registry_.algorithms()) names.push_back(known.name);
+  const std::vector<std::string> names = names_of(registry_.algorithms(), &AlgorithmInfo::name);
   throw Error(Complaint{
       .found = fmt::format("unknown algorithm \"{}\"", algorithm),
       .allowed = names.empty() ? "none, for no plugin was found" : join_names(names),
@@ -187,11 +187,9 @@ std::vector<fs::path> plugin_folders(std::span<const fs::path> given) {
   }
   folders.insert(folders.end(), given.begin(), given.end());
   const char* variable = std::getenv("FEDARENA_PLUGIN_PATH");
-  std::string rest = variable ? variable : "";
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    if (colon != 0) folders.emplace_back(rest.substr(0, colon));
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  std::istringstream paths(variable ? variable : "");
+  for (std::string path; std::getline(paths, path, ':');) {
+    if (!path.empty()) folders.emplace_back(path);
   }
   return folders;
 }

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,12 +10,12 @@ namespace fedarena::slurm {
 /// A job array with one cell a task.
 struct BatchJob {
   std::string name;
-  std::vector<std::string> cells;    ///< run directories below `out`, such as "fedavg-seed-1"
-  int array_limit = 0;               ///< tasks that run at once; 0: as many as Slurm likes
-  int ranks = 1;                     ///< processes that share a cell by MPI
-  std::filesystem::path out;         ///< the folder of the runs, absolute
-  std::filesystem::path folder;      ///< where it is submitted: paths of the command are relative to it
-  std::vector<std::string> command;  ///< that runs the cell whose name is put behind it, and workers
+  std::vector<std::string> cells = {};  ///< run directories below `out`, such as "fedavg-seed-1"
+  int array_limit = 0;                  ///< tasks that run at once; 0: as many as Slurm likes
+  int ranks = 1;                        ///< processes that share a cell by MPI
+  std::filesystem::path out;            ///< the folder of the runs, absolute
+  std::filesystem::path folder;         ///< where it is submitted: paths of the command are relative to it
+  std::vector<std::string> command;     ///< that runs the cell whose name is put behind it, and workers
   std::vector<std::pair<std::string, std::string>> options;  ///< further ones of sbatch; "": without a value
 };
 

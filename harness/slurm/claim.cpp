@@ -101,10 +101,8 @@ std::optional<Claim> Claim::take(const fs::path& run) {
   }
   if (same_job && before->restart == own->restart && before->host == own->host &&
       ::kill(static_cast<pid_t>(before->process), 0) == 0) {
-    throw Error(
-        Complaint{.place = {run.string()},
-                  .found = fmt::format("process {} of the same job is running this cell", before->process),
-                  .remedy = "Start the program once in a job, or give each its own cells with --only"});
+    throw Error::in(run, fmt::format("process {} of the same job is running this cell", before->process),
+                    {.remedy = "Start the program once in a job, or give each its own cells with --only"});
   }
   if (before && !same_job) refuse_unless_over(*before, file);
   if (!own) {

@@ -75,7 +75,7 @@ std::string to_json_text(const Submission& submission) {
 Submission parse_submission(std::string_view text, const std::string& file) {
   results::JsonFields fields(text, {.file = file});
   fields.schema(kSchema);
-  Submission submission{.job = fields.text("job"), .experiment = fields.text("experiment"), .cells = {}};
+  Submission submission{.job = fields.text("job"), .experiment = fields.text("experiment")};
   if (!is_job_id(submission.job)) fields.reject("job", "the number of a job");
   for (results::JsonFields& cell : fields.objects("cells")) {
     submission.cells.push_back({cell.text("folder"), cell.text("name"), cell.text("label"),

@@ -26,8 +26,8 @@ struct SubmittedCell {
 /// The job array that was submitted last for a folder of runs: `slurm/submission.json` below it.
 struct Submission {
   std::string job;
-  std::string experiment;
-  std::vector<SubmittedCell> cells;  ///< by the number of the task
+  std::string experiment = {};
+  std::vector<SubmittedCell> cells = {};  ///< by the number of the task
   bool operator==(const Submission&) const = default;
 };
 

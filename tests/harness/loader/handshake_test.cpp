@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "fedarena/algorithm.hpp"
-
 #include "tests/matchers.hpp"
 
 namespace fedarena {

@@ -55,7 +55,7 @@ class Thrower final : public Algorithm {
   static Schema<Config> schema() { return Config::schema(); }
   explicit Thrower(Config config) : config_(std::move(config)) { pass("constructor"); }
   ~Thrower() override {
-    if (config_.where == "destructor" && config_.what == "rounding") std::fesetround(FE_UPWARD);
+    if (told("destructor", "rounding")) std::fesetround(FE_UPWARD);
   }
   Thrower(const Thrower&) = delete;
   Thrower& operator=(const Thrower&) = delete;
@@ -63,40 +63,32 @@ class Thrower final : public Algorithm {
   void start(Server& server) const override {
     pass("start");
     if (config_.where == "start") spoil(server);
-    if (config_.where == "start" && config_.what == "proxy") server.proxy.zero_();
+    if (told("start", "proxy")) server.proxy.zero_();
   }
   Message broadcast(const Server& server) const override {
     pass("broadcast");
-    if (config_.where == "broadcast" && config_.what == "state") server.state.put(Key<double>{"calls"}, 1.0);
-    if (config_.where == "broadcast" && config_.what == "params") server.params *= 2;
+    if (told("broadcast", "state")) server.state.put(Key<double>{"calls"}, 1.0);
+    if (told("broadcast", "params")) server.params *= 2;
     return {{kSent, server.params}, {Key<std::int64_t>{"round"}, server.round}};
   }
   Message train(Client& client, const Message& downlink) const override {
     pass("train");
-    if (config_.where == "train" && config_.what == "downlink") downlink[kSent].flat().add_(1);
-    if (config_.where == "train" && config_.what == "half")
-      return {{Key<torch::Tensor>{"image"}, torch::zeros({1}, torch::kFloat16)}};
-    if (config_.where == "train" && config_.what == "sparse")
-      return {{Key<torch::Tensor>{"image"}, torch::zeros({2, 2}).to_sparse()}};
-    if (config_.where == "train" && config_.what == "twice")
+    if (told("train", "downlink")) downlink[kSent].flat().add_(1);
+    if (told("train", "half")) return {{Key<torch::Tensor>{"image"}, torch::zeros({1}, torch::kFloat16)}};
+    if (told("train", "sparse")) return {{Key<torch::Tensor>{"image"}, torch::zeros({2, 2}).to_sparse()}};
+    if (told("train", "twice"))
       return {{Key<std::int64_t>{"client"}, client.id}, {Key<double>{"client"}, 1.0}};
     if (config_.where == "personalise")
       (void)client.oracle.gradient(zeros(client.model), {.batch_size = 1500});
-    if (config_.where == "train" && config_.what == "name") {
-      return {{Key<std::int64_t>{kLongName.c_str()}, client.id}};
-    }
-    if (config_.where == "train" && config_.what == "empty") return {{Key<Params>{"update"}, Params()}};
-    if (config_.where == "train" && config_.what == "undefined") {
-      return {{Key<torch::Tensor>{"image"}, torch::Tensor()}};
-    }
-    if (config_.where == "train" && config_.what == "state") {
-      client.state.put(Key<Params>{"kept"}, Params());
-    }
+    if (told("train", "name")) return {{Key<std::int64_t>{kLongName.c_str()}, client.id}};
+    if (told("train", "empty")) return {{Key<Params>{"update"}, Params()}};
+    if (told("train", "undefined")) return {{Key<torch::Tensor>{"image"}, torch::Tensor()}};
+    if (told("train", "state")) client.state.put(Key<Params>{"kept"}, Params());
     return {{Key<std::int64_t>{"client"}, client.id}};
   }
   std::optional<AccessPlan> access_plan(const Client&) const override {
     pass("access_plan");
-    if (config_.where == "access_plan" && config_.what == "negative") return AccessPlan{.votes = -1};
+    if (told("access_plan", "negative")) return AccessPlan{.votes = -1};
     return std::nullopt;
   }
   std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
@@ -118,6 +110,10 @@ class Thrower final : public Algorithm {
   inline static const std::string kLongName = std::string(256, 'n');
 
   static Params zeros(const Model& model) { return Params::zeros(model.layout(), model.options()); }
+
+  bool told(const char* where, const char* what) const {
+    return config_.where == where && config_.what == what;
+  }
 
   // Plausible mistakes.
   void spoil(Server& server) const {
