@@ -8,8 +8,6 @@
 #include <system_error>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include "fedarena/base/print.hpp"
 
 #include "harness/app/command_line.hpp"

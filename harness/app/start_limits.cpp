@@ -1,9 +1,8 @@
 #include "harness/app/start_limits.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
+#include <latch>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -59,24 +58,13 @@ int count_in(std::span<const char* const> words, std::string_view option, int ot
 
 // How many of so many threads can be at work at once.
 int startable(int threads) {
-  std::mutex mutex;
-  std::condition_variable all_begun;
-  bool over = false;
+  std::latch all_begun(1);
   std::vector<std::thread> begun;
   try {
-    while (static_cast<int>(begun.size()) < threads) {
-      begun.emplace_back([&] {
-        std::unique_lock lock(mutex);
-        all_begun.wait(lock, [&] { return over; });
-      });
-    }
+    while (static_cast<int>(begun.size()) < threads) begun.emplace_back([&] { all_begun.wait(); });
   } catch (const std::system_error&) {  // the limit
   }
-  {
-    const std::lock_guard lock(mutex);
-    over = true;
-  }
-  all_begun.notify_all();
+  all_begun.count_down();
   for (std::thread& thread : begun) thread.join();
   return static_cast<int>(begun.size());
 }

@@ -3,13 +3,11 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "fedarena/accounting/names.hpp"
-#include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 

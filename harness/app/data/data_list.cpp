@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"

@@ -28,9 +28,7 @@ std::pair<std::string, Value> read_setting(const std::string& dataset, const std
   try {
     complete(dataset_fields(dataset), {{key, *written.value}});
   } catch (const Error& error) {
-    Complaint complaint = error.complaint();
-    complaint.place = place;
-    throw Error(std::move(complaint));
+    throw Error::at(place, error.complaint().found, error.complaint());
   }
   return {key, *written.value};
 }

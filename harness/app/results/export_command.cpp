@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 

@@ -66,9 +66,7 @@ std::int64_t choose_round(const results::RunDirectory& run, std::int64_t asked) 
   if (kept.empty()) refuse_without_images(run);
   if (asked == 0) return kept.back();
   const auto distance = [asked](std::int64_t round) { return std::abs(round - asked); };
-  const std::int64_t nearest = *std::min_element(
-      kept.begin(), kept.end(),
-      [&](std::int64_t left, std::int64_t right) { return distance(left) < distance(right); });
+  const std::int64_t nearest = *std::ranges::min_element(kept, {}, distance);
   if (nearest == asked) return asked;
   throw Error::in(run.path(), fmt::format("the images of round {} were not kept", asked),
                   {.allowed = fmt::format("{}", fmt::join(kept, ", ")), .nearest = std::to_string(nearest)});
@@ -147,10 +145,9 @@ int run_images(const ImagesArguments& arguments) {
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, results::open_one_run(arguments.run));
   if (grid.file.lexically_normal() == arguments.histogram.lexically_normal()) {
-    throw Error(
-        Complaint{.place = {"--histogram"},
-                  .found = fmt::format("{} is the picture of the images", arguments.histogram.string()),
-                  .remedy = "Give the plot another name"});
+    throw Error::in("--histogram",
+                    fmt::format("{} is the picture of the images", arguments.histogram.string()),
+                    {.remedy = "Give the plot another name"});
   }
   std::string answer;
   std::string plot;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -19,7 +18,6 @@
 #include "harness/app/options.hpp"
 #include "harness/app/temporary_folder.hpp"
 #include "results/audit/audited_run.hpp"
-#include "results/audit/verify.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/text/text.hpp"

@@ -69,8 +69,8 @@ void write(const FinishedRun& run, const results::MembershipAttacks& attacks) {
     results::MembershipAttacks examples = attacks;
     examples.attacks.clear();
     for (const results::MembershipAttack& other : others) {
-      const bool again = std::ranges::find(attacks.attacks, other.score, &results::MembershipAttack::score) !=
-                         attacks.attacks.end();
+      const bool again =
+          find_named(attacks.attacks, other.score, &results::MembershipAttack::score) != nullptr;
       if (*known == examples && !again) all.attacks.push_back(other);
     }
   }

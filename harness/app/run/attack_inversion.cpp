@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <span>
 #include <system_error>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "harness/app/run/experiment_options.hpp"
 
-#include <string>
-
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <map>

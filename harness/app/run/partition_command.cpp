@@ -95,12 +95,10 @@ std::string picture_of(const PartitionView& shown, const fs::path& file) {
                                "everybody knows it."});
   }
   if (card.statistics.class_counts.empty()) {
-    throw Error(
-        Complaint{.place = {.file = file.string()},
-                  .found = fmt::format("the data set {} has no classes to draw, or more than {} numbers of "
-                                       "them",
-                                       shown.record.dataset, kMostClassCounts),
-                  .remedy = "Leave --output out; sizes are in the text and in --format json."});
+    throw Error::in(file,
+                    fmt::format("the data set {} has no classes to draw, or more than {} numbers of them",
+                                shown.record.dataset, kMostClassCounts),
+                    {.remedy = "Leave --output out; sizes are in the text and in --format json."});
   }
   return results::run_gnuplot(results::heat_map_script(
       {.title = fmt::format("{} of {}, seed {}, index hash {}", card.kind, shown.record.dataset,

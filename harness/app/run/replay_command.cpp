@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -103,10 +102,9 @@ void check_device(const fs::path& recorded, const std::string& device) {
   try {
     device_of(device);
   } catch (const Error& error) {
-    Complaint complaint = error.complaint();
-    complaint.place.file = recorded.string();
-    complaint.remedy = "Replay it where there is such a GPU: another device gives other bits.";
-    throw Error(std::move(complaint));
+    throw Error::in(recorded, error.complaint().found,
+                    {.allowed = error.complaint().allowed,
+                     .remedy = "Replay it where there is such a GPU: another device gives other bits."});
   }
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "fedarena/base/child_program.hpp"
 #include "fedarena/base/error.hpp"
@@ -85,7 +84,7 @@ std::vector<slurm::Task> tasks_of(const fs::path& out) {
 }
 
 slurm::Submission submission_of(const Stage& stage, const std::string& job) {
-  slurm::Submission submission{.job = job, .experiment = {}, .cells = {}};
+  slurm::Submission submission{.job = job};
   for (const PlannedCell& cell : stage.cells) {
     const Experiment& experiment = cell.point->experiment;
     submission.experiment = experiment.name;
@@ -113,10 +112,8 @@ class Submitter {
     out_ = fs::absolute(arguments.out.empty() ? fs::path("runs") / name : arguments.out).lexically_normal();
     if (!out_.has_filename()) out_ = out_.parent_path();
     check_outside_runs("--out", out_);
-    for (const auto& [option, value] :
-         {std::pair("partition", arguments.partition), std::pair("time", arguments.time)}) {
-      set_option(option, value);
-    }
+    set_option("partition", arguments.partition);
+    set_option("time", arguments.time);
     if (arguments.cpus > 0) set_option("cpus-per-task", fmt::format("{}", arguments.cpus));
     if (arguments.ranks > 1) set_option("ntasks", fmt::format("{}", arguments.ranks));
   }
@@ -230,7 +227,6 @@ class Submitter {
 
   slurm::BatchJob job_of(const Stage& stage) const {
     slurm::BatchJob job{.name = points_.front().experiment.name,
-                        .cells = {},
                         .array_limit = arguments_.array_limit,
                         .ranks = arguments_.ranks,
                         .out = stage.out,
