@@ -124,13 +124,14 @@ ReadOnly inputs_of(const Client& client, const Message& downlink) {
 }
 
 void check_plan(const AccessPlan& plan) {
-  std::int64_t least = std::min(plan.votes, plan.part_votes);
-  for (const auto& [batch_size, count] : plan.gradients) least = std::min({least, batch_size, count});
+  auto [least, most] = std::minmax({plan.votes, plan.part_votes});
+  for (const auto& [batch_size, count] : plan.gradients) {
+    least = std::min({least, batch_size, count});
+    most = std::max(most, count);
+  }
   if (least < 0) throw Error::of("the plan of accesses has the number {}; allowed: numbers from 0", least);
   // Sums of them are far from what an integer holds.
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  std::int64_t most = std::max(plan.votes, plan.part_votes);
-  for (const auto& [batch_size, count] : plan.gradients) most = std::max(most, count);
   if (most > kMost)
     throw Error::of("the plan of accesses has the number {}; allowed: at most {}", most, kMost);
 }

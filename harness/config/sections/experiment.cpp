@@ -103,14 +103,11 @@ std::string to_toml(const Experiment& experiment) {
   const Catalog nothing;  // names and settings are in the experiment
   for (const config::SectionSpec& spec : config::sections(nothing)) {
     const std::string header = fmt::format("\n{}\n", spec.header());
-    if (spec.kind == Kind::kFixed) {
+    if (spec.part) {
       const std::string written = lines(spec.keys, spec.part(source), spec.part(defaults));
       if (!written.empty()) text += header + written;
-    }
-    if (spec.kind == Kind::kChoice) {
-      const auto* choice = static_cast<const Choice*>(spec.part(source));
-      const std::string written = lines(spec.keys, choice, spec.part(defaults));
-      if (!written.empty()) text += header + written + lines(choice->settings);
+      if (!written.empty() && spec.kind == Kind::kChoice)
+        text += lines(static_cast<const Choice*>(spec.part(source))->settings);
     }
     // [training] has gone into the algorithms.
     if (spec.kind == Kind::kAlgorithms) {

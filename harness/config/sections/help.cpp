@@ -23,10 +23,16 @@ Row row(const Key& key) {
           key.field.doc};
 }
 
+Row row(const Field& field) { return row(Key{.field = field}); }
+
 // One long list of names should not push every sentence off the screen.
 constexpr std::size_t kWidestColumn = 40;
 
-std::string aligned(const std::vector<Row>& rows, std::size_t indent) {
+// Of keys, or of fields.
+template <typename Items>
+std::string aligned(const Items& items, std::size_t indent) {
+  std::vector<Row> rows;
+  for (const auto& item : items) rows.push_back(row(item));
   std::array<std::size_t, 5> widths{};
   for (const Row& cells : rows) {
     for (std::size_t column = 0; column < cells.size(); ++column) {
@@ -45,16 +51,8 @@ std::string aligned(const std::vector<Row>& rows, std::size_t indent) {
   return text;
 }
 
-std::string aligned(const std::vector<Field>& fields, std::size_t indent) {
-  std::vector<Row> rows;
-  for (const Field& field : fields) rows.push_back(row({.field = field}));
-  return aligned(rows, indent);
-}
-
 std::string keys_help(const SectionSpec& spec) {
-  std::vector<Row> rows;
-  for (const Key& key : spec.keys) rows.push_back(row(key));
-  return fmt::format("\n{}  {}\n", spec.header(), spec.doc) + aligned(rows, 2);
+  return fmt::format("\n{}  {}\n", spec.header(), spec.doc) + aligned(spec.keys, 2);
 }
 
 std::string section_help(const SectionSpec& spec) {
