@@ -39,9 +39,7 @@ Ledger read_ledger(const std::filesystem::path& file) {
   try {
     return Ledger::from_json(text);
   } catch (const Error& error) {
-    Complaint complaint = error.complaint();
-    complaint.place.file = file.string();
-    throw Error(std::move(complaint));
+    throw Error::in(file, error.complaint().found, error.complaint());
   }
 }
 

@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -39,6 +38,7 @@ struct PlotArguments {
   results::CurveStyle style;
   std::string format = "text";
   bool roc = false, choices = false;
+  const CLI::App* command = nullptr;  // that has all these
 };
 
 // Those of the labels that are asked for; broken runs stay, so that they are noted.
@@ -127,6 +127,14 @@ int run_choices_plot(const PlotArguments& arguments, results::Terminal terminal,
 }
 
 int run_plot(const PlotArguments& arguments) {
+  if (arguments.roc) {
+    check_kind_of_picture(*arguments.command, "--roc", "the rates of false and of true positives",
+                          {"--x", "--y", "--log-x", "--log-y", "--choices"});
+  }
+  if (arguments.choices) {
+    check_kind_of_picture(*arguments.command, "--choices", "rounds and clients",
+                          {"--x", "--y", "--log-x", "--log-y"});
+  }
   check_output("--output", arguments.picture, results::kLineEndings);
   const results::Terminal terminal = results::terminal_of(arguments.picture);
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
@@ -146,47 +154,35 @@ int run_plot(const PlotArguments& arguments) {
 }  // namespace
 
 void add_plot_command(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("plot", "Draw finished runs round by round: mean and spread over seeds.");
-  const auto arguments = std::make_shared<PlotArguments>();
+  const auto [command, arguments] = add_command(
+      app, action, run_plot, "plot", "Draw finished runs round by round: mean and spread over seeds.");
+  arguments.command = &command;
   const std::vector<std::string> x_names = names_of(results::curve_axes(), &results::CurveAxis::name);
   const std::vector<std::string> y_names = results::quantity_names();
-  command->add_option("DIR", arguments->folders, "folders with run directories")->required();
+  command.add_option("DIR", arguments.folders, "folders with run directories")->required();
   command
-      ->add_option("-o,--output", arguments->picture,
-                   "the picture to write: .png, .svg, .pdf, or .tex for TikZ")
+      .add_option("-o,--output", arguments.picture,
+                  "the picture to write: .png, .svg, .pdf, or .tex for TikZ")
       ->type_name("FILE")
       ->required();
-  add_name(*command, "--x", arguments->x, x_names,
-           fmt::format("{}; default round", fmt::join(x_names, ", ")));
+  add_name(command, "--x", arguments.x, x_names, fmt::format("{}; default round", fmt::join(x_names, ", ")));
   command
-      ->add_option(
-          "--y", arguments->y,
+      .add_option(
+          "--y", arguments.y,
           fmt::format("{}, or what the algorithms observe of themselves, such as matching-loss; default "
                       "accuracy, or rmse on regression data",
                       fmt::join(y_names, ", ")))
       ->type_name("NAME");
-  add_names(*command, "--labels", arguments->labels, "algorithm entries to draw; default all of them")
+  add_names(command, "--labels", arguments.labels, "algorithm entries to draw; default all of them")
       ->type_name("A,B,...");
-  command->add_flag("--log-x", arguments->style.log_x, "a logarithmic axis");
-  command->add_flag("--log-y", arguments->style.log_y, "a logarithmic axis");
-  add_format(*command, arguments->format, "text (the default), or json with every point");
-  command->add_flag("--roc", arguments->roc,
-                    "receiver operating characteristics, of runs that hold some, in place of rounds");
-  command->add_flag("--choices", arguments->choices,
-                    "which of several models each client took in each round of one run, as ifca's, in place "
-                    "of curves");
-  command->callback([arguments, command, &action] {
-    if (arguments->roc) {
-      check_kind_of_picture(*command, "--roc", "the rates of false and of true positives",
-                            {"--x", "--y", "--log-x", "--log-y", "--choices"});
-    }
-    if (arguments->choices) {
-      check_kind_of_picture(*command, "--choices", "rounds and clients",
-                            {"--x", "--y", "--log-x", "--log-y"});
-    }
-    action = [arguments] { return run_plot(*arguments); };
-  });
+  command.add_flag("--log-x", arguments.style.log_x, "a logarithmic axis");
+  command.add_flag("--log-y", arguments.style.log_y, "a logarithmic axis");
+  add_format(command, arguments.format, "text (the default), or json with every point");
+  command.add_flag("--roc", arguments.roc,
+                   "receiver operating characteristics, of runs that hold some, in place of rounds");
+  command.add_flag("--choices", arguments.choices,
+                   "which of several models each client took in each round of one run, as ifca's, in place "
+                   "of curves");
 }
 
 }  // namespace fedarena
