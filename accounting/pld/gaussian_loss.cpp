@@ -25,17 +25,40 @@ constexpr double kQuadratureError = 3e-14;
 double tail_above(double x) { return 0.5 * std::erfc(x / std::sqrt(2.0)) * (1 + 1e-12) + 1e-300; }
 
 // In units of sigma: x = z / sigma, shift = 1 / sigma. The likelihood ratio S / N at x is e^(shift x -
-// shift^2 / 2).
+// shift^2 / 2). Losses rise in a position, which is x, or -x where they fall in that.
 class NormalLoss : public Segment {
  public:
+  // The positions between which the law is kept.
   NormalLoss(const SampledNormal& normal, double from, double to)
       : rate_(normal.rate), shift_(1 / normal.sigma), from_(from), to_(to) {}
   double lowest() const override { return lowest_; }
   double highest() const override { return highest_; }
   double below() const override { return below_; }
   double above() const override { return above_; }
+  Part between(double from, double to) const override {
+    const double x0 = from <= lowest_ ? from_ : kept_position_of(from);
+    const double x1 = to >= highest_ ? to_ : kept_position_of(to);
+    const int count = panels(x0, x1);
+    Part sum;
+    double x = x0;
+    for (int i = 0; i < count; ++i) {
+      const double next = i + 1 == count ? x1 : x0 + (x1 - x0) * (i + 1) / count;
+      const double loss = i == 0 ? from : std::max(from, loss_at(x));
+      add_panel(panel(x, next - x, loss), loss - from, sum);
+      x = next;
+    }
+    return sum;
+  }
+  double stride(double loss, double resolution) const override {
+    return loss_at(kept_position_of(loss) + resolution) - loss;
+  }
 
  protected:
+  virtual double loss_at(double x) const = 0;
+  virtual double position_of(double loss) const = 0;
+  // Between the positions x, at which the loss is this, and x + width.
+  virtual Part panel(double x, double width, double loss) const = 0;
+
   double log_ratio(double x) const { return shift_ * (x - shift_ / 2); }
   // log(1 - rate + rate e^ratio)
   double mixed(double ratio) const {
@@ -66,7 +89,7 @@ class NormalLoss : public Segment {
     }
     return point;
   }
-  double clamped(double x) const { return std::clamp(x, from_, to_); }
+  double kept_position_of(double loss) const { return std::clamp(position_of(loss), from_, to_); }
   double slip_at(double loss, double x) const {
     const double ratio = log_ratio(x);
     const double slope = rate_ / (rate_ + (1 - rate_) * std::exp(-ratio));
@@ -95,78 +118,51 @@ class NormalLoss : public Segment {
     sum.error = std::max(sum.error, panel.error);
   }
 
-  double rate_, shift_;
-  double from_, to_;  // the positions between which the law is kept
-  double lowest_ = 0, highest_ = 0, below_ = 0, above_ = 0;
-};
-
-// A loss that rises in x, under (1 - rate) N + rate S.
-class RisingLoss : public NormalLoss {
- public:
-  using NormalLoss::NormalLoss;
-  void cut_below() { below_ = (1 - rate_) * tail_above(-from_) + rate_ * tail_above(shift_ - from_); }
-
-  Part between(double from, double to) const override {
-    const double x0 = from <= lowest_ ? from_ : clamped(position_of(from));
-    const double x1 = to >= highest_ ? to_ : clamped(position_of(to));
-    const int count = panels(x0, x1);
-    Part sum;
-    double x = x0;
-    for (int i = 0; i < count; ++i) {
-      const double next = i + 1 == count ? x1 : x0 + (x1 - x0) * (i + 1) / count;
-      const double offset = i == 0 ? 0 : std::max(0.0, loss_at(x) - from);
-      add_panel(panel(x, next - x), offset, sum);
-      x = next;
-    }
-    return sum;
-  }
-  double stride(double loss, double resolution) const override {
-    return loss_at(clamped(position_of(loss)) + resolution) - loss;
-  }
-
- protected:
-  virtual double loss_at(double x) const = 0;
-  virtual double position_of(double loss) const = 0;
-  virtual Part panel(double x, double width) const = 0;
-  // The panel from x by quadrature, but for its error, where the densities there are `plain` and `shifted`;
-  // `excess` is that of a node: of its weight, its place x + s, and 1 + growth, by which the density of S
-  // grew.
-  Part quadrature(double x, double width, double plain, double shifted, const auto& excess) const {
+  // A panel from x on, but for its error: `add` adds what the node at x + s has. Weights hold the change of
+  // N's density from x to there.
+  static Part quadrature(double x, double width, const auto& add) {
     Part part;
     for (std::size_t i = 0; i < kNodes.size(); ++i) {
       const double s = width * kNodes[i];
-      const double weight = width * kWeights[i] * std::exp(-s * (x + s / 2));
-      const double growth = std::expm1(shift_ * s);
-      part.mass += weight * (plain + shifted * (1 + growth));
-      part.excess += excess(weight, s, growth);
+      add(part, width * kWeights[i] * std::exp(-s * (x + s / 2)), s);
     }
     return part;
   }
-  // `lowest` and `highest` are the losses at both ends.
-  void set_ends(double lowest, double highest) {
-    lowest_ = lowest;
-    highest_ = highest;
-    above_ = (1 - rate_) * tail_above(to_) + rate_ * tail_above(to_ - shift_);
+  // Under (1 - rate) N + rate S: what is cut off above and, where losses below are not left out, below.
+  void cut_above() { above_ = (1 - rate_) * tail_above(to_) + rate_ * tail_above(to_ - shift_); }
+  void cut_below() { below_ = (1 - rate_) * tail_above(-from_) + rate_ * tail_above(shift_ - from_); }
+  void set_ends() {
+    lowest_ = loss_at(from_);
+    highest_ = loss_at(to_);
   }
+
+  double rate_, shift_;
+  double from_, to_;
+  double lowest_ = 0, highest_ = 0, below_ = 0, above_ = 0;
 };
 
-class RemovalLoss final : public RisingLoss {
+class RemovalLoss final : public NormalLoss {
  public:
-  RemovalLoss(const SampledNormal& normal, double from, double to) : RisingLoss(normal, from, to) {
-    set_ends(loss_at(from_), loss_at(to_));
+  RemovalLoss(const SampledNormal& normal, double from, double to, bool above_zero_only)
+      : NormalLoss(normal, from, to) {
+    set_ends();
+    cut_above();
+    if (!above_zero_only) cut_below();
   }
   double anchor(double step) const override { return from_ < shift_ / 2 ? crowd(step) : 0; }
-  double slip(double loss) const override { return slip_at(loss, clamped(position(loss))); }
+  double slip(double loss) const override { return slip_at(loss, kept_position_of(loss)); }
 
  private:
   double loss_at(double x) const override { return mixed(log_ratio(x)); }
   double position_of(double loss) const override { return position(loss); }
-  Part panel(double x, double width) const override {
+  Part panel(double x, double width, double /*loss*/) const override {
     const double plain = (1 - rate_) * density(x);
     const double shifted = shifted_density(x);
     if (plain + shifted == 0) return {};
-    Part part = quadrature(x, width, plain, shifted, [&](double weight, double /*s*/, double growth) {
-      return weight * shifted * growth;
+    Part part = quadrature(x, width, [&](Part& sum, double weight, double s) {
+      const double growth = std::expm1(shift_ * s);
+      sum.mass += weight * (plain + shifted * (1 + growth));
+      sum.excess += weight * shifted * growth;
     });
     part.error = kQuadratureError + density_error(x);
     return part;
@@ -175,16 +171,17 @@ class RemovalLoss final : public RisingLoss {
 
 // With y = shift x, e^loss is (rest + near e^y) / (rest + near e^-y), near / rest = odds e^(-shift^2 / 2):
 // odd in x.
-class ExchangeLoss final : public RisingLoss {
+class ExchangeLoss final : public NormalLoss {
  public:
   ExchangeLoss(const SampledNormal& normal, double from, double to)
-      : RisingLoss(normal, from, to), log_odds_(std::log(normal.rate) - std::log1p(-normal.rate)) {
-    set_ends(loss_at(from_), loss_at(to_));
+      : NormalLoss(normal, from, to), log_odds_(std::log(normal.rate) - std::log1p(-normal.rate)) {
+    set_ends();
+    cut_above();
     cut_below();
   }
   double anchor(double /*step*/) const override { return 0; }
   double slip(double loss) const override {
-    const double y = shift_ * clamped(position_of(loss));
+    const double y = shift_ * kept_position_of(loss);
     const double exponent = log_odds_ - shift_ * shift_ / 2;
     const double slope = 1 / (1 + std::exp(-exponent - y)) + 1 / (1 + std::exp(-exponent + y));
     const double rounded =
@@ -211,7 +208,7 @@ class ExchangeLoss final : public RisingLoss {
     const double rest = exponent > 20 ? exponent + std::numbers::ln2 : std::asinh(std::exp(exponent));
     return (half + rest) / shift_;
   }
-  Part panel(double x, double width) const override {
+  Part panel(double x, double width, double /*loss*/) const override {
     const double plain = (1 - rate_) * density(x);
     const double shifted = shifted_density(x);
     // The density of `rate` S' times e^loss.
@@ -219,8 +216,10 @@ class ExchangeLoss final : public RisingLoss {
     const double y = x + shift_;
     const double opposite = rate_ * std::exp(loss - y * y / 2 - kLogRootTwoPi);
     if (plain + shifted == 0) return {};
-    Part part = quadrature(x, width, plain, shifted, [&](double weight, double s, double growth) {
-      return weight * (shifted * growth - opposite * std::expm1(-shift_ * s));
+    Part part = quadrature(x, width, [&](Part& sum, double weight, double s) {
+      const double growth = std::expm1(shift_ * s);
+      sum.mass += weight * (plain + shifted * (1 + growth));
+      sum.excess += weight * (shifted * growth - opposite * std::expm1(-shift_ * s));
     });
     part.error = kQuadratureError + density_error(x) + 4 * kRounding * (y * y + std::abs(loss));
     return part;
@@ -229,49 +228,30 @@ class ExchangeLoss final : public RisingLoss {
   double log_odds_;
 };
 
+// Under N; its positions are -x.
 class AdditionLoss final : public NormalLoss {
  public:
-  AdditionLoss(const SampledNormal& normal, double from, double to) : NormalLoss(normal, from, to) {
-    lowest_ = -mixed(log_ratio(to_));
-    highest_ = -mixed(log_ratio(from_));
-    below_ = tail_above(to_);
+  AdditionLoss(const SampledNormal& normal, double from, double to, bool below_zero_only)
+      : NormalLoss(normal, -to, -from) {
+    set_ends();
+    below_ = tail_above(-from_);
+    if (!below_zero_only) above_ = tail_above(to_);
   }
-  void cut_above() { above_ = tail_above(-from_); }
-
-  // The loss falls in x, so panels run downwards.
-  Part between(double from, double to) const override {
-    const double x0 = from <= lowest_ ? to_ : clamped(position(-from));
-    const double x1 = to >= highest_ ? from_ : clamped(position(-to));
-    const int count = panels(x1, x0);
-    Part sum;
-    double x = x0;
-    for (int i = 0; i < count; ++i) {
-      const double next = i + 1 == count ? x1 : x0 + (x1 - x0) * (i + 1) / count;
-      const double loss = i == 0 ? from : std::max(from, -mixed(log_ratio(x)));
-      add_panel(panel(x, x - next, loss), loss - from, sum);
-      x = next;
-    }
-    return sum;
-  }
-  double stride(double loss, double resolution) const override {
-    return -mixed(log_ratio(clamped(position(-loss)) - resolution)) - loss;
-  }
-  double anchor(double step) const override { return from_ < shift_ / 2 ? -crowd(step) : 0; }
-  double slip(double loss) const override { return slip_at(loss, clamped(position(-loss))); }
+  double anchor(double step) const override { return -to_ < shift_ / 2 ? -crowd(step) : 0; }
+  double slip(double loss) const override { return slip_at(loss, -kept_position_of(loss)); }
 
  private:
-  Part panel(double x, double width, double loss) const {
+  double loss_at(double x) const override { return -mixed(log_ratio(-x)); }
+  double position_of(double loss) const override { return -position(-loss); }
+  Part panel(double x, double width, double loss) const override {
     const double plain = density(x);
-    const double shifted = shifted_density(x) * std::exp(loss);
-    Part part;
-    if (plain == 0) return part;
-    for (std::size_t i = 0; i < kNodes.size(); ++i) {
-      const double s = width * kNodes[i];
-      const double weight = width * kWeights[i] * std::exp(s * (x - s / 2));
-      part.mass += weight * plain;
-      part.excess -= weight * shifted * std::expm1(-shift_ * s);
-    }
-    part.error = kQuadratureError + density_error(x);
+    const double shifted = shifted_density(-x) * std::exp(loss);
+    if (plain == 0) return {};
+    Part part = quadrature(x, width, [&](Part& sum, double weight, double s) {
+      sum.mass += weight * plain;
+      sum.excess -= weight * shifted * std::expm1(-shift_ * s);
+    });
+    part.error = kQuadratureError + density_error(-x);
     return part;
   }
 };
@@ -281,16 +261,12 @@ class AdditionLoss final : public NormalLoss {
 std::unique_ptr<Segment> removal_loss(const SampledNormal& normal, double tail, bool above_zero_only) {
   const double shift = 1 / normal.sigma;
   const double from = above_zero_only ? shift / 2 : (normal.rate == 1 ? shift - tail : -tail);
-  auto loss = std::make_unique<RemovalLoss>(normal, from, shift + tail);
-  if (!above_zero_only) loss->cut_below();
-  return loss;
+  return std::make_unique<RemovalLoss>(normal, from, shift + tail, above_zero_only);
 }
 
 std::unique_ptr<Segment> addition_loss(const SampledNormal& normal, double tail, bool below_zero_only) {
   const double from = below_zero_only ? 0.5 / normal.sigma : -tail;
-  auto loss = std::make_unique<AdditionLoss>(normal, from, std::max(tail, from));
-  if (!below_zero_only) loss->cut_above();
-  return loss;
+  return std::make_unique<AdditionLoss>(normal, from, std::max(tail, from), below_zero_only);
 }
 
 std::unique_ptr<Segment> exchange_loss(const SampledNormal& normal, double tail) {
