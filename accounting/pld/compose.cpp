@@ -205,12 +205,6 @@ double log_moment(std::span<const Copies> copies, double step, double tilt) {
   return sum;
 }
 
-double offset_of(std::span<const Copies> copies) {
-  double sum = 0;
-  for (const auto& [lattice, count] : copies) sum += count * lattice->offset;
-  return sum;
-}
-
 double tilted_tail(std::span<const Copies> copies, double step, double tilt, double slope, double edge) {
   double exponent = -slope * edge;
   double magnitude = std::abs(slope * edge);

@@ -20,9 +20,6 @@ double log_moment(const Lattice& lattice, double step, double tilt);
 /// The sum over all copies of the above: the cumulant generating function of their sum.
 double log_moment(std::span<const Copies> copies, double step, double tilt);
 
-/// The sum of the copies' offsets.
-double offset_of(std::span<const Copies> copies);
-
 /// Bounds the probability that the sum of all copies, tilted by e^(tilt * loss) and normalised, lies at
 /// `edge` or beyond: above for slope > 0, below for slope < 0 (Chernoff).
 double tilted_tail(std::span<const Copies> copies, double step, double tilt, double slope, double edge);

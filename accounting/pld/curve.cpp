@@ -66,39 +66,31 @@ double Curve::bounded(double epsilon) const {
   return std::min(1.0, finite + (bound_ == Bound::kUpper ? infinite_ * (1 + 1e-9) + 1e-300 : 0));
 }
 
-double Curve::epsilon(double delta, double near) const {
-  return bound_ == Bound::kUpper ? highest_epsilon(delta) : lowest_epsilon(delta, near);
-}
-
-// The end `high` of a stretch [low, high] at whose begin bounded() is above delta and at whose end it is not.
-double Curve::crossing(double delta, double& low, double high) const {
+// Narrows a stretch [low, high] at whose begin bounded() is above delta and at whose end it is not.
+std::pair<double, double> Curve::crossing(double delta, double low, double high) const {
   for (int i = 0; i < 200; ++i) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;
     (bounded(middle) <= delta ? high : low) = middle;
   }
-  return high;
+  return {low, high};
 }
 
-double Curve::highest_epsilon(double delta) const {
-  double low = lowest();
-  if (!(bounded(highest()) <= delta)) return std::numeric_limits<double>::infinity();
-  if (bounded(low) <= delta) return low + slip_;
-  return crossing(delta, low, highest()) + slip_;
-}
-
-// Far below the losses that the tilt is meant for the bound is useless, so the search goes downwards.
-double Curve::lowest_epsilon(double delta, double near) const {
+double Curve::epsilon(double delta, double near) const {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  if (bound_ == Bound::kUpper) {
+    if (!(bounded(highest()) <= delta)) return kNone;
+    if (bounded(lowest()) <= delta) return lowest() + slip_;
+    return crossing(delta, lowest(), highest()).second + slip_;
+  }
+  // Far below the losses that the tilt is meant for the bound is useless, so the search goes downwards.
   double high = std::clamp(near, lowest(), highest());
   for (double distance = window_.step; high > lowest(); distance *= 2) {
-    double low = std::max(lowest(), high - distance);
-    if (bounded(low) > delta) {
-      crossing(delta, low, high);
-      return low - slip_;
-    }
+    const double low = std::max(lowest(), high - distance);
+    if (bounded(low) > delta) return crossing(delta, low, high).first - slip_;
     high = low;
   }
-  return -std::numeric_limits<double>::infinity();
+  return -kNone;
 }
 
 }  // namespace fedarena::pld

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "accounting/pld/compose.hpp"
@@ -32,9 +33,7 @@ class Curve {
  private:
   double position(std::size_t index) const;
   double bounded(double epsilon) const;
-  double crossing(double delta, double& low, double high) const;
-  double highest_epsilon(double delta) const;
-  double lowest_epsilon(double delta, double near) const;
+  std::pair<double, double> crossing(double delta, double low, double high) const;
 
   Window window_;
   Bound bound_;

@@ -7,6 +7,7 @@
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/overload.hpp"
 
 #include "accounting/checks.hpp"
 #include "accounting/pld/refine.hpp"
@@ -32,38 +33,30 @@ std::optional<double> plain_sigma(const pld::Terms& terms) {
 
 // The sum of the largest losses: no epsilon is larger.
 double largest_loss(const pld::Terms& terms, pld::Direction direction) {
+  const auto largest = Overload{[](const pld::LaplacePair& pair) { return pair.epsilon; },
+                                [](const pld::ResponsePair& pair) { return pair.epsilon; },
+                                [&](const pld::PoissonPair& pair) {
+                                  const bool adds = direction == pld::Direction::kAdd && pair.normal.rate < 1;
+                                  return adds ? -std::log1p(-pair.normal.rate) : kInfinity;
+                                },
+                                [](const auto&) { return kInfinity; }};
   double sum = 0;
-  for (const pld::Term& term : terms.list) {
-    if (const auto* laplace = std::get_if<pld::LaplacePair>(&term.pair)) {
-      sum += term.count * laplace->epsilon;
-    } else if (const auto* response = std::get_if<pld::ResponsePair>(&term.pair)) {
-      sum += term.count * response->epsilon;
-    } else if (const auto* pair = std::get_if<pld::PoissonPair>(&term.pair);
-               pair && direction == pld::Direction::kAdd && pair->normal.rate < 1) {
-      sum -= term.count * std::log1p(-pair->normal.rate);
-    } else {
-      return kInfinity;
-    }
-  }
+  for (const pld::Term& term : terms.list) sum += term.count * std::visit(largest, term.pair);
   return sum * (1 + 1e-12);
 }
 
 // At least delta at epsilon 0: the sum of the total variations of all pairs.
-struct TotalVariation {
-  double operator()(const pld::PoissonPair& pair) const { return of(pair.normal); }
-  double operator()(const pld::ExchangePair& pair) const {
-    return of({pair.normal.rate, pair.normal.sigma / 2});
-  }
-  double operator()(const pld::FixedSizePair& pair) const { return of(pair.normal); }
-  double operator()(const pld::LaplacePair& pair) const { return -std::expm1(-pair.epsilon / 2); }
-  double operator()(const pld::ResponsePair& pair) const { return std::tanh(pair.epsilon / 2); }
-  static double of(const pld::SampledNormal& normal) {
-    return normal.rate * std::erf(0.5 / (normal.sigma * std::sqrt(2.0)));
-  }
-};
 double total_variation(const pld::Terms& terms) {
+  const auto of_normal = [](double rate, double sigma) {
+    return rate * std::erf(0.5 / (sigma * std::sqrt(2.0)));
+  };
+  const auto variation = Overload{
+      [](const pld::LaplacePair& pair) { return -std::expm1(-pair.epsilon / 2); },
+      [](const pld::ResponsePair& pair) { return std::tanh(pair.epsilon / 2); },
+      [&](const pld::ExchangePair& pair) { return of_normal(pair.normal.rate, pair.normal.sigma / 2); },
+      [&](const auto& pair) { return of_normal(pair.normal.rate, pair.normal.sigma); }};
   double sum = 0;
-  for (const pld::Term& term : terms.list) sum += term.count * std::visit(TotalVariation{}, term.pair);
+  for (const pld::Term& term : terms.list) sum += term.count * std::visit(variation, term.pair);
   return sum * (1 + 1e-12);
 }
 

@@ -75,6 +75,7 @@ struct Grid {
   double step = 0;
   std::vector<Discretised> laws;
   std::vector<Copies> upper, lower;
+  double offset = 0;  // of the sum of all copies
   double infinite = 0;
   double slip = 0;
 };
@@ -140,9 +141,8 @@ class Refinement {
           std::clamp(0.5 * step / deviation_of(copies), kFinestResolution, kRoughResolution));
     }
     const Grid grid = on_grid(step, resolutions);
-    const double offset = offset_of(grid.upper);
-    Window window{step, offset, static_cast<std::int64_t>(std::floor((interval_.low - offset) / step)),
-                  kLeastGrid};
+    Window window{step, grid.offset,
+                  static_cast<std::int64_t>(std::floor((interval_.low - grid.offset) / step)), kLeastGrid};
     while (static_cast<double>(window.size) * step < length() + step) window.size *= 2;
     return {curve(grid, grid.upper, Bound::kUpper, window), curve(grid, grid.lower, Bound::kLower, window)};
   }
@@ -151,15 +151,15 @@ class Refinement {
   Grid on_grid(double step, const std::vector<double>& resolutions) const {
     Grid grid;
     grid.step = step;
+    grid.laws.reserve(laws_.size());  // copies point into it
     for (std::size_t i = 0; i < laws_.size(); ++i) {
-      grid.laws.push_back(discretise(laws_[i], step, resolutions[i]));
-    }
-    for (std::size_t i = 0; i < laws_.size(); ++i) {
+      const Discretised& law = grid.laws.emplace_back(discretise(laws_[i], step, resolutions[i]));
       const double count = query_.terms[i].count;
-      grid.upper.push_back({&grid.laws[i].upper, count});
-      grid.lower.push_back({&grid.laws[i].lower, count});
-      grid.infinite += count * grid.laws[i].infinite;
-      grid.slip += count * (grid.laws[i].slip + 4 * kRounding * std::abs(grid.laws[i].upper.offset));
+      grid.upper.push_back({&law.upper, count});
+      grid.lower.push_back({&law.lower, count});
+      grid.offset += count * law.upper.offset;
+      grid.infinite += count * law.infinite;
+      grid.slip += count * (law.slip + 4 * kRounding * std::abs(law.upper.offset));
     }
     return grid;
   }
