@@ -1,6 +1,7 @@
 #include "fedarena/accounting/account.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -63,8 +64,7 @@ Claim largest_pld(const RdpReading& reading, const AccountSettings& settings) {
   std::vector<const Priced*> order;
   for (const Priced& priced : reading.worths) order.push_back(&priced);
   const auto bound = [](const Priced* priced) { return priced->second.claim.epsilon.value_or(kInfinity); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const Priced* left, const Priced* right) { return bound(left) > bound(right); });
+  std::ranges::stable_sort(order, std::greater{}, bound);
   Claim result{.epsilon = 0};
   for (const Priced* priced : order) {
     if (result.epsilon && bound(priced) <= *result.epsilon) break;
@@ -117,12 +117,10 @@ class RdpReader {
     const auto charge = [&](std::int64_t client, bool took_part) {
       const RdpWorth* worth = took_part ? nullptr : idle;
       if (worth == nullptr) {
-        Accesses accesses = as_assumed(ledger.charged(client), settings_);
-        auto at = reading.worths.find(accesses);
-        if (at == reading.worths.end()) {
-          reading.adjacencies.merge(adjacencies(accesses));
-          const RdpWorth computed = this->worth(accesses);
-          at = reading.worths.emplace(std::move(accesses), computed).first;
+        const auto [at, fresh] = reading.worths.try_emplace(as_assumed(ledger.charged(client), settings_));
+        if (fresh) {
+          reading.adjacencies.merge(adjacencies(at->first));
+          at->second = this->worth(at->first);
           reading.claim = worse(reading.claim, at->second.claim);
         }
         worth = &at->second;

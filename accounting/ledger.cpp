@@ -202,39 +202,33 @@ void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const Ro
 }
 
 void Ledger::add_lost(const Ledger& written, std::int64_t round) {
-  Ledger result = *this;
-  // `edit`: the segments to be changed.
-  const auto go_on = [&](const std::vector<Segment>& segments, const std::vector<Segment>& after,
-                         const auto& edit) {
+  const auto check = [&](bool goes_on) {
+    if (!goes_on)
+      throw Error::of("the ledger does not go on where the checkpoint ends, before round {}", round);
+  };
+  // The segments, with the attempts at the round that `after` has besides.
+  const auto with_attempts = [&](std::vector<Segment> segments, const std::vector<Segment>& after) {
     const std::int64_t further = participations_of(after) - participations_of(segments);
     const bool attempted = !after.empty() && after.back().last_round == round;
-    if (further < 0 || further > 1 || (further == 1 && !attempted)) return false;
-    if (!attempted) return true;
+    check(further == 0 || (further == 1 && attempted));
+    if (!attempted) return segments;
     // In a segment of its own, because the next attempt changes it. It holds the attempts before, too.
-    std::vector<Segment>& edited = edit();
-    if (!edited.empty() && edited.back().last_round == round) edited.pop_back();
-    edited.push_back(after.back());
-    edited.back().first_round = round;
-    edited.back().participations = 0;
-    return true;
+    if (!segments.empty() && segments.back().last_round == round) segments.pop_back();
+    segments.push_back(after.back());
+    segments.back().first_round = round;
+    segments.back().participations = 0;
+    return segments;
   };
-  const auto itself = [](std::vector<Segment>& segments) {
-    return [&]() -> std::vector<Segment>& { return segments; };
-  };
-  bool goes_on = unit_ == written.unit_ && clients_.size() == written.clients_.size() &&
-                 go_on(population_, written.population_, itself(result.population_)) &&
-                 go_on(as_if_, written.as_if_, itself(result.as_if_));
-  for (const auto& entry : clients_) {
-    const auto& [client, record] = entry;
+  check(unit_ == written.unit_ && clients_.size() == written.clients_.size());
+  Ledger result = *this;
+  result.population_ = with_attempts(population_, written.population_);
+  result.as_if_ = with_attempts(as_if_, written.as_if_);
+  for (const auto& [client, record] : clients_) {
     const auto after = written.clients_.find(client);
-    const auto edit = [&]() -> std::vector<Segment>& {
-      return result.clients_.edit(entry.first).segments.edit();
-    };
-    goes_on = goes_on && after != written.clients_.end() && after->second.examples == record.examples &&
-              go_on(record.segments, after->second.segments, edit);
+    check(after != written.clients_.end() && after->second.examples == record.examples);
+    std::vector<Segment> segments = with_attempts(record.segments, after->second.segments);
+    if (segments != record.segments.list()) result.clients_.edit(client).segments = std::move(segments);
   }
-  if (!goes_on)
-    throw Error::of("the ledger does not go on where the checkpoint ends, before round {}", round);
   *this = std::move(result);
 }
 
