@@ -193,7 +193,6 @@ Examples draw_part(std::int64_t part, std::int64_t count) {
 
 Dataset load_glyphs(const Settings& settings, const SearchPath& /*search_path*/) {
   Dataset glyphs;
-  glyphs.name = "glyphs";
   glyphs.train = draw_part(0, GlyphsConfig::schema().read(settings).train);
   glyphs.test = draw_part(1, kGlyphsTest);
   glyphs.classes = kGlyphsClasses;

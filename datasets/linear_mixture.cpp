@@ -67,7 +67,6 @@ Examples draw_mixture(const MixtureConfig& config, std::int64_t part, std::int64
 Dataset load_mixture(const Settings& settings, const SearchPath& /*search_path*/) {
   const MixtureConfig config = MixtureConfig::schema().read(settings);
   Dataset mixture;
-  mixture.name = "linear-mixture";
   mixture.train = draw_mixture(config, 0, config.samples);
   mixture.test = draw_mixture(config, 1, config.test_samples);
   for (std::int64_t user = 0; user < config.users; ++user)

@@ -90,7 +90,9 @@ Dataset load_dataset(const std::string& name, const Settings& settings, const Se
   const DatasetSource& source = find_source(name);
   const Settings whole = complete(source.fields, settings);
   if (source.check != nullptr) source.check(whole);
-  return source.load(whole, search_path);
+  Dataset dataset = source.load(whole, search_path);
+  dataset.name = source.name;
+  return dataset;
 }
 
 SearchPath default_search_path() {

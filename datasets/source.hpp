@@ -18,7 +18,7 @@ struct DatasetSource {
   std::vector<Field> fields = {};  ///< its settings
   DatasetOrigin origin = DatasetOrigin::kFiles;
   PublishedFiles files = {};  ///< what it is read from, where its origin is kFiles
-  /// Reads or makes the data; its Dataset has the name of this source. Gets every setting. Throws Error.
+  /// Reads or makes the data, all but its name. Gets every setting. Throws Error.
   Dataset (*load)(const Settings& settings, const SearchPath& search_path);
   /// The files that `load` would read, where `files` does not list them all; throws Error when they are not
   /// there.

@@ -268,7 +268,6 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   dataset.taken_without_labels = in_words(table, parts, scales, false);
   // Those who have training examples come first.
   NameNumbers users;
-  dataset.name = "csv";
   dataset.train = encode(table, scales, parts.train, users);
   dataset.test = encode(table, scales, parts.test, users);
   dataset.users = users.names();

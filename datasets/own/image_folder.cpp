@@ -248,7 +248,6 @@ Dataset load_image_folder(const Settings& settings, const SearchPath& search_pat
   const fs::path folder = find_own("path", config.path, search_path);
   std::vector<std::string> classes = classes_of(folder / "train");
   Dataset dataset;
-  dataset.name = "image-folder";
   dataset.read_off = {"the classes"};
   dataset.classes = std::ssize(classes);
   Pictures pictures(config.colour, std::move(classes));

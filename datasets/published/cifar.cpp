@@ -70,7 +70,6 @@ Dataset load_cifar10(const Settings& /*settings*/, const SearchPath& search_path
       targets.push_back(examples.targets);
     }
   }
-  cifar.name = "cifar10";
   cifar.train = {torch::cat(inputs), torch::cat(targets), {}};
   cifar.classes = 10;
   cifar.mean = {0.4914, 0.4822, 0.4465};
@@ -132,7 +131,6 @@ Dataset load_cifar100(const Settings& settings, const SearchPath& search_path) {
                                     .sha256 = wanted.files[part].sha256});
   };
   Dataset cifar;
-  cifar.name = "cifar100";
   cifar.train = read(0, kCifar100Train);
   cifar.test = read(1, kCifar100Test);
   cifar.classes = fine ? kFine : kCoarse;

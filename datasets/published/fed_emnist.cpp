@@ -44,7 +44,6 @@ Dataset load_fed_emnist(const Settings& settings, const SearchPath& search_path)
     return to_examples(images, layout.side, writers);
   };
   Dataset emnist;
-  emnist.name = "fed-emnist";
   emnist.train = read(files[0]);
   emnist.test = read(files[1]);
   emnist.users = writers.names();

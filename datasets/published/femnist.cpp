@@ -100,7 +100,6 @@ Dataset load_femnist(const Settings& settings, const SearchPath& search_path) {
   const Parts parts = find_parts(search_path);
   NameNumbers writers;
   Dataset femnist;
-  femnist.name = "femnist";
   femnist.train = read_part(parts.train, writers);
   femnist.test = read_part(parts.test, writers);
   if (femnist.train.size() == 0 || femnist.test.size() == 0)

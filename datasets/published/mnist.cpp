@@ -113,7 +113,6 @@ Dataset read_idx_dataset(const PublishedFiles& wanted, const SearchPath& search_
             {}};
   };
   Dataset dataset;
-  dataset.name = wanted.dataset;
   dataset.train = read(0, kMnistTrain);
   dataset.test = read(2, kMnistTest);
   dataset.classes = kMnistClasses;

@@ -97,7 +97,6 @@ Dataset load_svhn(const Settings& /*settings*/, const SearchPath& search_path) {
   const PublishedFiles wanted = svhn_files();
   const auto files = find_published(wanted, search_path);
   Dataset svhn;
-  svhn.name = "svhn";
   svhn.train = read_svhn(files[0], {.images = kSvhnTrain, .sha256 = wanted.files[0].sha256});
   svhn.test = read_svhn(files[1], {.images = kSvhnTest, .sha256 = wanted.files[1].sha256});
   svhn.classes = kSvhnClasses;
