@@ -19,10 +19,6 @@ constexpr std::size_t kGroup = 3;
 // Fewer numbers with three decimals are taken for chance.
 constexpr std::int64_t kFewestGrouped = 3;
 
-Place place_of(const CsvFile& file, const CsvField& field) {
-  return {file.path().string(), field.line, field.column};
-}
-
 // So much as a message shows, cut between characters.
 std::string beginning_of(const std::string& text) {
   std::size_t size = std::min(text.size(), kShownText);
@@ -36,7 +32,7 @@ bool are_digits(std::string_view text) {
 }
 
 void keep_first(std::optional<CsvCell>& first, const CsvFile& file, const CsvField& field) {
-  if (!first) first = CsvCell{place_of(file, field), field.text};
+  if (!first) first = CsvCell{file.place_of(field), field.text};
 }
 
 }  // namespace
@@ -51,17 +47,15 @@ void reject_cell(const CsvCell& cell, const std::string& column, const std::stri
 
 void NumberColumn::append(const CsvFile& file, const CsvField& field) {
   if (const std::optional<double> number = number_of(field.text, decimal_)) {
-    ++numbers_;
+    any_number_ = true;
     note_form(file, field);
     values_.push_back(*number);
   } else if (const std::optional<bool> truth = truth_of(field.text)) {
-    ++truths_;
     values_.push_back(*truth ? 1 : 0);
     keep_first(first_truth_, file, field);
   } else if (looks_empty(field.text)) {
     keep_first(first_empty_, file, field);
   } else {
-    ++texts_;
     keep_first(first_text_, file, field);
     all_texts_resemble_numbers_ = all_texts_resemble_numbers_ && resembles_number(field.text);
   }
@@ -69,15 +63,15 @@ void NumberColumn::append(const CsvFile& file, const CsvField& field) {
 
 ColumnKind NumberColumn::kind() const {
   if (!may_be_numbers()) return ColumnKind::kTexts;
-  if (numbers_ + truths_ + texts_ == 0) return ColumnKind::kEmpty;
+  if (!any_number_ && !first_truth_ && !first_text_) return ColumnKind::kEmpty;
   require_numbers("");
-  return numbers_ > 0 ? ColumnKind::kNumbers : ColumnKind::kTruths;
+  return any_number_ ? ColumnKind::kNumbers : ColumnKind::kTruths;
 }
 
 void NumberColumn::require_numbers(const std::string& remedy) const {
   if (first_text_) reject(*first_text_, remedy);
   if (first_empty_) reject(*first_empty_, remedy);
-  if (numbers_ > 0 && first_truth_) reject(*first_truth_, remedy);
+  if (any_number_ && first_truth_) reject(*first_truth_, remedy);
   require_decimals();
 }
 
@@ -136,7 +130,7 @@ void TextColumn::append(const CsvFile& file, const CsvField& field) {
   values_.push_back(numbers_.number(name));
   if (numbers_.names().size() == names_.size()) return;
   names_.push_back(name);
-  places_.push_back(place_of(file, field));
+  places_.push_back(file.place_of(field));
 }
 
 void TextColumn::check_names(bool any_case, char decimal) const {

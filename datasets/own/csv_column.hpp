@@ -33,7 +33,7 @@ class NumberColumn {
 
   void append(const CsvFile& file, const CsvField& field);
   /// False once the cells can only be texts.
-  bool may_be_numbers() const { return numbers_ > 0 || all_texts_resemble_numbers_; }
+  bool may_be_numbers() const { return any_number_ || all_texts_resemble_numbers_; }
   /// What the cells are. Throws Error, with the place of the first cell that does not fit, where some of
   /// them are numbers and others are not, and where all look like numbers that nobody can read for sure, as
   /// `require_numbers` does.
@@ -54,8 +54,7 @@ class NumberColumn {
   std::string name_;
   char decimal_;
   std::vector<double> values_;
-  std::int64_t numbers_ = 0, truths_ = 0, texts_ = 0;
-  bool all_texts_resemble_numbers_ = true;
+  bool any_number_ = false, all_texts_resemble_numbers_ = true;
   std::optional<CsvCell> first_truth_, first_empty_, first_text_;
   // Numbers such as 1.250 and such as 999, as long as there are no others.
   std::int64_t grouped_ = 0, ungrouped_ = 0;

@@ -35,8 +35,6 @@ class CsvFile {
 
   const std::filesystem::path& path() const { return file_; }
   const std::vector<std::string>& header() const { return header_; }
-  /// One of the names above.
-  const std::string& separator() const { return separator_name_; }
   bool has(const std::string& column) const { return positions_.contains(column); }
   /// The position of a column. Throws Error with the columns that there are and the nearest name; `setting`
   /// says who asks for it.
@@ -45,6 +43,8 @@ class CsvFile {
   /// of the row found by its key, with the place of the key here. `other` must outlive this. Throws Error
   /// where the key is missing or another column has the same name in both.
   void join(const CsvJoin& other);
+  /// Where a field of it begins.
+  Place place_of(const CsvField& field) const { return {file_.string(), field.line, field.column}; }
   /// Whether both files hold the same bytes, decompressed.
   bool same_content(const CsvFile& other) const { return content_ == other.content_; }
   /// Reads the next record into `fields`; false at the end. Throws Error, with line and column, when it has

@@ -25,7 +25,7 @@ constexpr auto kNowhere = std::numeric_limits<std::size_t>::max();
 
 void append_name(const CsvFile& file, const CsvField& field, TextColumn& column) {
   if (looks_empty(field.text))
-    reject_cell({{file.path().string(), field.line, field.column}, field.text}, column.name(), "a text",
+    reject_cell({file.place_of(field), field.text}, column.name(), "a text",
                 "Fill it in or leave the row out");
   column.append(file, field);
 }
