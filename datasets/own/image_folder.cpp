@@ -137,7 +137,7 @@ class Pictures {
     examples.targets = torch::tensor(labels, torch::kInt64);
     // The tensor keeps the bytes where they are.
     examples.inputs = torch::from_blob(
-        planes->data(), {count, colour_ ? 3 : 1, form_->height, form_->width}, [planes](void*) {},
+        planes->data(), {count, form_->channels(), form_->height, form_->width}, [planes](void*) {},
         torch::kUInt8);
     return examples;
   }
@@ -184,7 +184,6 @@ class Pictures {
     if (!form_) {
       form_ = form;
       first_ = file;
-      colour_ = form.colour;
     }
     if (form != *form_)
       reject_file(
@@ -193,7 +192,7 @@ class Pictures {
           "pictures of one size, all grey or all in colour",
           form.colour == form_->colour ? "Scale or cut them to one size"
                                        : "Set colour = \"grey\" or colour = \"colour\"");
-    picture.append(colour_, planes);
+    picture.append(form.colour, planes);
   }
 
   std::string choice_;
@@ -202,7 +201,6 @@ class Pictures {
   std::vector<fs::path> passed_over_;
   std::optional<PictureForm> form_;  // of the first picture
   fs::path first_;
-  bool colour_ = false;
 };
 
 // Mean and deviation of every channel, from exact sums.

@@ -60,9 +60,7 @@ Dataset load_cifar10(const Settings& /*settings*/, const SearchPath& search_path
   std::vector<torch::Tensor> inputs, targets;
   Dataset cifar;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    CifarLayout layout;
-    layout.sha256 = wanted.files[i].sha256;
-    Examples examples = read_cifar(files[i], layout);
+    Examples examples = read_cifar(files[i], {.sha256 = wanted.files[i].sha256});
     if (i + 1 == files.size()) {
       cifar.test = examples;
     } else {

@@ -22,6 +22,8 @@
 namespace fedarena {
 namespace {
 
+constexpr const char* kAllowed = "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label";
+
 // Something of HDF5's that must be closed.
 class Handle {
  public:
@@ -75,8 +77,6 @@ class EmnistReader {
   }
 
  private:
-  static constexpr const char* kAllowed = "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label";
-
   [[noreturn]] void reject(const std::string& client, const std::string& found,
                            const std::string& allowed) const {
     reject_file(file_, fmt::format("{}: {}", client, found), allowed);
@@ -239,7 +239,7 @@ UserImages read_emnist_h5(const std::filesystem::path& file, const EmnistLayout&
     reject_file(file,
                 fmt::format("the file is damaged: where HDF5 reads it, {}",
                             death.empty() ? "what it says of itself does not agree" : death),
-                "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label");
+                kAllowed);
   }
   return taken.images();
 }

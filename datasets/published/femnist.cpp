@@ -49,15 +49,6 @@ PublishedFiles femnist_files() {
           .origin = "github.com/TalwalkarLab/leaf makes them (data/femnist, preprocess.sh with -t sample)"};
 }
 
-[[noreturn]] void reject_absence(const SearchPath& searched) {
-  throw Error(Complaint{
-      .found = fmt::format("the data set \"femnist\" was not found: looked for train/all_data*.json and "
-                           "test/all_data*.json (each plain or .gz) in {}",
-                           searched_folders(searched)),
-      .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds femnist/ with these files; {}",
-                            femnist_files().origin)});
-}
-
 // The files of both parts, in the first folder that has any of each.
 struct Parts {
   fs::path folder;
@@ -70,7 +61,12 @@ Parts find_parts(const SearchPath& search_path) {
     Parts parts{folder, leaf_files(folder / "train"), leaf_files(folder / "test")};
     if (!parts.train.empty() && !parts.test.empty()) return parts;
   }
-  reject_absence(candidates);
+  throw Error(Complaint{
+      .found = fmt::format("the data set \"femnist\" was not found: looked for train/all_data*.json and "
+                           "test/all_data*.json (each plain or .gz) in {}",
+                           searched_folders(candidates)),
+      .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds femnist/ with these files; {}",
+                            femnist_files().origin)});
 }
 
 std::vector<fs::path> find_femnist(const Settings& /*settings*/, const SearchPath& search_path) {

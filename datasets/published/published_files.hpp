@@ -49,10 +49,8 @@ std::vector<std::filesystem::path> candidate_folders(const std::vector<std::stri
 /// The file of that name in a folder: the plain one, else the ".gz"; nothing where it holds neither.
 std::optional<std::filesystem::path> find_file(const std::filesystem::path& folder, const std::string& name);
 
-/// The path of every file of `wanted.files`, in that order, all from one folder: the first `FOLDER/NAME` with
-/// NAME in `wanted.folders`, or the first FOLDER that itself is called so, that holds all of them. Where both
-/// the plain and the ".gz" file exist, the plain one is taken. Throws one Error that lists files, folders and
-/// what to do.
+/// The path of every file of `wanted.files`, in that order, all from the first of the candidate folders that
+/// holds all of them. Throws one Error that lists files, folders and what to do.
 std::vector<std::filesystem::path> find_published(const PublishedFiles& wanted,
                                                   const SearchPath& search_path);
 
