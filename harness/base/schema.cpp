@@ -75,11 +75,7 @@ Constraint Constraint::one_of(std::vector<std::string> names) {
 }
 
 std::string Constraint::allowed(const Value& example) const {
-  if (!names_.empty()) {
-    std::vector<std::string> quoted_names;
-    for (const std::string& name : names_) quoted_names.push_back(fedarena::quoted(name));
-    return fmt::format("{}", fmt::join(quoted_names, ", "));
-  }
+  if (!names_.empty()) return join_names(names_of(names_, fedarena::quoted));
   if (std::holds_alternative<bool>(example)) return "true or false";
   std::string text = type_name(example);
   if (has_lowest_ && has_highest_) {
@@ -97,26 +93,18 @@ bool Constraint::holds_number(double value) const {
 }
 
 bool Constraint::holds(const Value& value) const {
+  const auto all_hold = [this](const auto& list) {
+    return std::ranges::all_of(list,
+                               [this](auto number) { return holds_number(static_cast<double>(number)); });
+  };
   return std::visit(
       Overload{[](bool) { return true; },
                [this](std::int64_t number) { return holds_number(static_cast<double>(number)); },
                [this](double number) { return holds_number(number); },
-               [this](const std::string& text) {
-                 for (const std::string& name : names_) {
-                   if (name == text) return true;
-                 }
-                 return names_.empty();
-               },
-               [this](const std::vector<std::int64_t>& list) {
-                 for (const std::int64_t number : list) {
-                   if (!holds_number(static_cast<double>(number))) return false;
-                 }
-                 return true;
-               },
-               [this](const PerClient& clients) {
-                 return !clients.numbers().empty() &&
-                        std::ranges::all_of(clients.numbers(),
-                                            [this](double number) { return holds_number(number); });
+               [this](const std::string& text) { return names_.empty() || contains(names_, text); },
+               [&](const std::vector<std::int64_t>& list) { return all_hold(list); },
+               [&](const PerClient& clients) {
+                 return !clients.numbers().empty() && all_hold(clients.numbers());
                }},
       value);
 }
