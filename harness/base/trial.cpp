@@ -61,29 +61,16 @@ void write_or_end(int file, std::span<const char> bytes) {
   end_with(kAlive);
 }
 
-class Pipe {
- public:
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error::of("cannot make a pipe: {}", std::strerror(errno));
-    reading_ = Descriptor(ends[0]);
-    writing_ = Descriptor(ends[1]);
-  }
-
-  /// One end, while the other is closed in this process: who reads would wait for itself.
-  int keep_reading() {
-    writing_.close();
-    return reading_.number();
-  }
-  int keep_writing() {
-    reading_.close();
-    return writing_.number();
-  }
-  void close() { reading_.close(); }
-
- private:
-  Descriptor reading_, writing_;
+// Each process closes the end that it does not use: else whoever reads would wait for itself.
+struct Pipe {
+  Descriptor reading, writing;
 };
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error::of("cannot make a pipe: {}", std::strerror(errno));
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
 
 // A piece goes as its size and its bytes.
 void hand_over(std::string_view piece) {
@@ -141,24 +128,26 @@ std::string died_of(const std::function<void()>& body) {
 }
 
 std::string died_of(const std::function<void(const TakePiece&)>& body, const TakePiece& take) {
-  Pipe last_word, handed_over;
+  Pipe last_word = make_pipe(), handed_over = make_pipe();
   const pid_t copy = ::fork();
   if (copy < 0) throw Error::of("cannot start a process: {}", std::strerror(errno));
   if (copy == 0) {
-    words = last_word.keep_writing();
-    pieces = handed_over.keep_writing();
+    last_word.reading.close();
+    handed_over.reading.close();
+    words = last_word.writing.number();
+    pieces = handed_over.writing.number();
     run_copy([&] { body(hand_over); });
   }
-  const int coming = handed_over.keep_reading();
-  const int word_comes = last_word.keep_reading();
+  last_word.writing.close();
+  handed_over.writing.close();
   try {
-    for (std::string piece; read_piece(coming, piece);) take(piece);
+    for (std::string piece; read_piece(handed_over.reading.number(), piece);) take(piece);
   } catch (...) {
-    handed_over.close();  // which ends the copy at its next piece
+    handed_over.reading.close();  // which ends the copy at its next piece
     end_of(copy);
     throw;
   }
-  std::string word = read_all(word_comes);
+  std::string word = read_all(last_word.reading.number());
   const int status = end_of(copy);
   if (word == kAlive) return "";
   if (!word.empty()) return word;
