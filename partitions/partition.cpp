@@ -83,16 +83,13 @@ constexpr std::uint64_t kShares = std::uint64_t{1} << 63;
 // share lies within a larger one.
 void keep_share(Partition& partition, double fraction, std::uint64_t seed) {
   for (std::size_t client = 0; client < partition.size(); ++client) {
-    const std::vector<std::int64_t>& share = partition[client];
-    const auto size = static_cast<std::int64_t>(share.size());
-    const std::int64_t kept = std::max<std::int64_t>(1, std::llround(fraction * static_cast<double>(size)));
-    const std::vector<std::int64_t> order = partition_stream(seed, kShares + client).permutation(size);
-    std::vector<std::int64_t> left;
-    for (std::int64_t i = 0; i < kept; ++i) {
-      left.push_back(share[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
-    }
-    std::ranges::sort(left);
-    partition[client] = std::move(left);
+    std::vector<std::int64_t>& share = partition[client];
+    const auto size = static_cast<double>(share.size());
+    std::vector<std::int64_t> kept = partition_stream(seed, kShares + client).permutation(std::ssize(share));
+    kept.resize(static_cast<std::size_t>(std::max(1LL, std::llround(fraction * size))));
+    for (std::int64_t& index : kept) index = share[static_cast<std::size_t>(index)];
+    std::ranges::sort(kept);
+    share = std::move(kept);
   }
 }
 
