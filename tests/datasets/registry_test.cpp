@@ -1,8 +1,6 @@
 #include "datasets/registry.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <optional>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -11,29 +9,12 @@
 #include "datasets/hold_out.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "tests/datasets/scratch_folder.hpp"
+#include "tests/environment.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
-
-/// Sets (or, with nullptr, unsets) an environment variable until the end of its scope.
-class WithVariable {
- public:
-  WithVariable(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    set(value);
-  }
-  ~WithVariable() { set(before_ ? before_->c_str() : nullptr); }
-  WithVariable(const WithVariable&) = delete;
-  WithVariable& operator=(const WithVariable&) = delete;
-
- private:
-  void set(const char* value) { value == nullptr ? unsetenv(name_) : setenv(name_, value, 1); }
-
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 // What tells a run's data without reading any: a new setting needs its line there.
 TEST(Registry, HasTheDefaultsThatTheAuditOfResultsTakesAsUsual) {
@@ -63,7 +44,7 @@ TEST(Registry, KnowsEveryDataSetOnceAndHasASentenceOnIt) {
   EXPECT_THAT(dataset_names(),
               UnorderedElementsAre("glyphs", "linear-mixture", "mnist", "fashion-mnist", "cifar10",
                                    "cifar100", "svhn", "femnist", "fed-emnist", "image-folder", "csv"));
-  for (const auto& name : dataset_names()) EXPECT_THAT(dataset_summary(name), testing::EndsWith("."));
+  for (const auto& name : dataset_names()) EXPECT_THAT(dataset_summary(name), EndsWith("."));
 }
 
 TEST(Registry, AnswersAnUnknownNameWithTheNamesAndTheNearest) {
@@ -101,7 +82,7 @@ TEST(Registry, ListsPublishedFilesWithSizesAndDigests) {
     EXPECT_FALSE(dataset_files(name).files.empty());
     for (const PublishedFile& file : dataset_files(name).files) {
       EXPECT_GT(file.size, 0) << file.name;
-      EXPECT_THAT(file.sha256, testing::MatchesRegex("[0-9a-f]+")) << file.name;
+      EXPECT_THAT(file.sha256, MatchesRegex("[0-9a-f]+")) << file.name;
       EXPECT_EQ(file.sha256.size(), 64U) << file.name;
     }
   }
@@ -118,17 +99,16 @@ TEST_F(RegistryFiles, NamesEveryFileOfADataSetThatIsNotThere) {
 }
 
 TEST(SearchPath, ListsTheVariableFirstAndThenTheCache) {
-  const WithVariable data("FEDARENA_DATA", "/one::/two:");
-  const WithVariable cache("XDG_CACHE_HOME", "/cache");
+  const test::Environment folders(
+      test::Variables{{"FEDARENA_DATA", "/one::/two:"}, {"XDG_CACHE_HOME", "/cache"}});
   EXPECT_THAT(default_search_path(), ElementsAre("/one", "/two", "/cache/fedarena"));
 }
 
 TEST(SearchPath, FallsBackToTheCacheOfTheHomeFolder) {
-  const WithVariable data("FEDARENA_DATA", nullptr);
-  const WithVariable cache("XDG_CACHE_HOME", nullptr);
-  const WithVariable home("HOME", "/home/someone");
+  const test::Environment home(
+      test::Variables{{"FEDARENA_DATA", {}}, {"XDG_CACHE_HOME", {}}, {"HOME", "/home/someone"}});
   EXPECT_THAT(default_search_path(), ElementsAre("/home/someone/.cache/fedarena"));
-  const WithVariable relative("XDG_CACHE_HOME", "relative");
+  const test::Environment relative(test::Variables{{"XDG_CACHE_HOME", "relative"}});
   EXPECT_THAT(default_search_path(), ElementsAre("/home/someone/.cache/fedarena"));
 }
 
@@ -183,16 +163,14 @@ TEST(HoldOut, RefusesToLeaveASideEmpty) {
 
 namespace fs = std::filesystem;
 
-fs::path test_data() { return test::data_folder(); }
-
 /// Whether one of `files` (paths inside the test data) exists; otherwise prints the one line that says what
 /// is not tested.
 bool at_hand(const std::vector<std::string>& files) {
   for (const auto& file : files)
-    if (fs::exists(test_data() / file)) return true;
+    if (fs::exists(test::data_folder() / file)) return true;
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
   fmt::print("real data absent ({} under {}), reduced to nothing: {}.{}\n", files.front(),
-             test_data().string(), test->test_suite_name(), test->name());
+             test::data_folder().string(), test->test_suite_name(), test->name());
   return false;
 }
 
@@ -224,15 +202,15 @@ std::vector<std::int64_t> first_labels(const Examples& part, std::int64_t count)
 
 TEST(RealData, MnistIsThePublishedOne) {
   if (!at_hand({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"})) return;
-  const Dataset mnist = load_dataset("mnist", {}, {test_data()});
+  const Dataset mnist = load_dataset("mnist", {}, {test::data_folder()});
   expect_published(mnist, {1, 28, 28}, 60'000, 10'000);
-  EXPECT_THAT(first_labels(mnist.train, 10), testing::ElementsAre(5, 0, 4, 1, 9, 2, 1, 3, 1, 4));
-  EXPECT_THAT(first_labels(mnist.test, 10), testing::ElementsAre(7, 2, 1, 0, 4, 1, 4, 9, 5, 9));
+  EXPECT_THAT(first_labels(mnist.train, 10), ElementsAre(5, 0, 4, 1, 9, 2, 1, 3, 1, 4));
+  EXPECT_THAT(first_labels(mnist.test, 10), ElementsAre(7, 2, 1, 0, 4, 1, 4, 9, 5, 9));
 }
 
 TEST(RealData, FashionMnistIsThePublishedOne) {
   if (!at_hand({"fashion-mnist/train-images-idx3-ubyte.gz", "fashion-mnist/train-images-idx3-ubyte"})) return;
-  const Dataset fashion = load_dataset("fashion-mnist", {}, {test_data()});
+  const Dataset fashion = load_dataset("fashion-mnist", {}, {test::data_folder()});
   expect_published(fashion, {1, 28, 28}, 60'000, 10'000);
   EXPECT_TRUE(torch::all(torch::bincount(fashion.train.targets) == 6'000).item<bool>());
 }
@@ -241,15 +219,15 @@ TEST(RealData, Cifar10IsThePublishedOne) {
   if (!at_hand({"cifar10/data_batch_1.bin", "cifar10/data_batch_1.bin.gz",
                 "cifar-10-batches-bin/data_batch_1.bin"}))
     return;
-  const Dataset cifar = load_dataset("cifar10", {}, {test_data()});
+  const Dataset cifar = load_dataset("cifar10", {}, {test::data_folder()});
   expect_published(cifar, {3, 32, 32}, 50'000, 10'000);
   EXPECT_TRUE(torch::all(torch::bincount(cifar.train.targets) == 5'000).item<bool>());
-  EXPECT_THAT(first_labels(cifar.train, 5), testing::ElementsAre(6, 9, 9, 4, 1));
+  EXPECT_THAT(first_labels(cifar.train, 5), ElementsAre(6, 9, 9, 4, 1));
 }
 
 TEST(RealData, FemnistHasTheWritersOfItsFiles) {
   if (!at_hand({"femnist/train/all_data_0.json.gz"})) return;
-  const Dataset femnist = load_dataset("femnist", {}, {test_data()});
+  const Dataset femnist = load_dataset("femnist", {}, {test::data_folder()});
   EXPECT_EQ(femnist.train.inputs.sizes(), (std::vector<std::int64_t>{41'224, 1, 28, 28}));
   EXPECT_EQ(femnist.test.inputs.sizes(), (std::vector<std::int64_t>{4'733, 1, 28, 28}));
   EXPECT_EQ(femnist.train.inputs.scalar_type(), torch::kUInt8);
@@ -283,7 +261,7 @@ TEST(RealData, HospitalChargesAreARegressionByProvider) {
                                         {"user", "Provider Id"},
                                         {"test_fraction", 0.3},
                                         {"standardise", "all"}},
-                                       {test_data()});
+                                       {test::data_folder()});
   EXPECT_EQ(charges.train.size() + charges.test.size(), 163'065);
   EXPECT_EQ(charges.test.size(), 48'920);  // 0.3 * 163,065 = 48,919.5
   EXPECT_EQ(charges.users.size(), 3'337U);
@@ -313,7 +291,7 @@ TEST(RealData, HospitalServicesHaveAnIndexAndThePlaceOfTheirState) {
                     {"test_fraction", 0.25},
                     {"standardise", "none"},
                     {"units", "longitude: 100, latitude: 50, Average Total Payments: 10000"}},
-                   {test_data()});
+                   {test::data_folder()});
   EXPECT_EQ(charges.train.size() + charges.test.size(), 11'339);
   EXPECT_EQ(charges.users.size(), 3'063U);
   const auto inputs = torch::cat({charges.train.inputs, charges.test.inputs});
@@ -337,15 +315,14 @@ TEST_F(AlteredRealData, OfTheRightFormIsRefusedByItsDigest) {
   if (!at_hand({labels})) return;
   // The four files of Fashion-MNIST have the right sizes and labels for MNIST, so that only the digest tells.
   if (!at_hand({"fashion-mnist/t10k-labels-idx1-ubyte.gz"})) return;
-  for (const auto& entry : fs::directory_iterator(test_data() / "mnist")) {
+  for (const auto& entry : fs::directory_iterator(test::data_folder() / "mnist")) {
     fs::create_directories(folder_ / "mnist");
     fs::create_symlink(entry.path(), folder_ / "mnist" / entry.path().filename());
   }
   fs::remove(folder_ / labels);
-  fs::create_symlink(test_data() / "fashion-mnist/t10k-labels-idx1-ubyte.gz", folder_ / labels);
+  fs::create_symlink(test::data_folder() / "fashion-mnist/t10k-labels-idx1-ubyte.gz", folder_ / labels);
   EXPECT_THAT(message_of([&] { load_dataset("mnist", {}, {folder_}); }),
-              testing::AllOf(testing::HasSubstr((folder_ / labels).string()),
-                             testing::HasSubstr("not the published file")));
+              AllOf(HasSubstr((folder_ / labels).string()), HasSubstr("not the published file")));
 }
 
 }  // namespace
