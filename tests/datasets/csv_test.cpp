@@ -18,6 +18,13 @@ const std::string kSmall =
 
 const std::string kLater = "size,colour,who,price\n4,blue,zoe,40\n";
 
+const Settings kRegression = {{"target", "price"}, {"task", "regression"}};
+
+Settings with(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
 class Csv : public ScratchFolder {
  protected:
   Dataset load(const std::string& content, Settings settings) const {
@@ -34,14 +41,9 @@ class Csv : public ScratchFolder {
   std::string refusal(const std::string& content, Settings settings) const {
     return refusal_of([&] { load(content, std::move(settings)); });
   }
+  // Of a regression on kSmall with more settings.
+  std::string refusal(const Settings& more) const { return refusal(kSmall, with(kRegression, more)); }
 };
-
-const Settings kRegression = {{"target", "price"}, {"task", "regression"}};
-
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
 
 TEST_F(Csv, ScalesNumbersByTheTrainingPartAndGivesEachCategoryAFeature) {
   const Dataset read = load_with_test("price,who,size,colour\n40,zoe,4,blue\n",
@@ -110,50 +112,46 @@ TEST_F(Csv, JoinsAnotherTableByAColumn) {
 }
 
 TEST_F(Csv, RefusesAJoinThatFindsNothingOrTooMuch) {
-  const Settings join = with(kRegression, {{"join_path", "c.csv"}, {"join", "colour"}});
+  const Settings join = {{"join_path", "c.csv"}, {"join", "colour"}};
   write("c.csv", "colour,wave\nred,700\nbleu,470\ngreen,530\n");
-  EXPECT_EQ(refusal(kSmall, join),
+  EXPECT_EQ(refusal(join),
             "a.csv:3:3: the field of column \"colour\" is \"blue\", which no row of c.csv has; did you mean "
             "\"bleu\"?\n  Add such a row there, or leave this one out");
   write("c.csv", "colour,wave\nred,700\nred,470\n");
-  EXPECT_EQ(refusal(kSmall, join), "c.csv:3:1: two rows have \"red\" in the column \"colour\"\n  Remove one");
+  EXPECT_EQ(refusal(join), "c.csv:3:1: two rows have \"red\" in the column \"colour\"\n  Remove one");
   write("c.csv", "colour,size\nred,700\n");
-  EXPECT_EQ(refusal(kSmall, join),
-            "a.csv: the column \"size\" is in the table of join_path, too\n  Rename one");
+  EXPECT_EQ(refusal(join), "a.csv: the column \"size\" is in the table of join_path, too\n  Rename one");
   write("c.csv", "color,wave\nred,700\n");
-  EXPECT_THAT(refusal(kSmall, join), HasSubstr("c.csv: there is no column \"colour\", which join names"));
+  EXPECT_THAT(refusal(join), HasSubstr("c.csv: there is no column \"colour\", which join names"));
   write("c.csv", "colour,wave\nred,n/a\nblue,470\ngreen,530\n");
-  EXPECT_THAT(refusal(kSmall, join), HasSubstr("a.csv:2:3: the field of column \"wave\" is \"n/a\""));
-  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"join_path", "d.csv"}, {"join", "colour"}})),
+  EXPECT_THAT(refusal(join), HasSubstr("a.csv:2:3: the field of column \"wave\" is \"n/a\""));
+  EXPECT_THAT(refusal({{"join_path", "d.csv"}, {"join", "colour"}}),
               HasSubstr("join_path = \"d.csv\" is not there: looked for "));
 }
 
 TEST_F(Csv, RefusesAnIndexOrUnitsThatFitNothing) {
   const auto indexed = [](const std::string& values) {
-    return with(kRegression, {{"index", "colour"}, {"index_values", values}});
+    return Settings{{"index", "colour"}, {"index_values", values}};
   };
-  EXPECT_EQ(refusal(kSmall, indexed("red, pink, blue")),
+  EXPECT_EQ(refusal(indexed("red, pink, blue")),
             "a.csv: no text of the column \"colour\" begins with \"pink\", as index_values has it");
-  EXPECT_EQ(refusal(kSmall, indexed("pink")),
+  EXPECT_EQ(refusal(indexed("pink")),
             "a.csv: the file has 0 rows that index_values takes; allowed: at least 2");
-  EXPECT_EQ(refusal(kSmall, indexed("green, gr")),
+  EXPECT_EQ(refusal(indexed("green, gr")),
             "index_values: \"green\" begins with \"gr\"; allowed: values of which none begins as another");
-  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"index", "colour"}})),
-            "index is given without index_values\n  Give both or neither");
-  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"join_path", "c.csv"}})),
-            "join_path is given without join\n  Give both or neither");
+  EXPECT_EQ(refusal({{"index", "colour"}}), "index is given without index_values\n  Give both or neither");
+  EXPECT_EQ(refusal({{"join_path", "c.csv"}}), "join_path is given without join\n  Give both or neither");
   for (const std::string unit : {"size", "size: 0", "size: -1", "size: much", ":"})
     EXPECT_EQ(
-        refusal(kSmall, with(kRegression, {{"units", unit}})),
+        refusal({{"units", unit}}),
         fmt::format("units holds \"{}\"; allowed: names of columns and numbers > 0, as in \"x: 100, y: 0.5\"",
                     unit));
-  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"units", "size: 1e300"}})),
+  EXPECT_THAT(refusal({{"units", "size: 1e300"}}),
               AllOf(HasSubstr("can hardly be told apart in single precision"),
                     HasSubstr("Choose another unit, subtract a constant from the column")));
-  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"units", "size: 1, size: 2"}})),
-            "units names the column \"size\" twice");
+  EXPECT_EQ(refusal({{"units", "size: 1, size: 2"}}), "units names the column \"size\" twice");
   EXPECT_EQ(
-      refusal(kSmall, with(kRegression, {{"units", "sizes: 2"}})),
+      refusal({{"units", "sizes: 2"}}),
       "units names the column \"sizes\", which is not one of numbers in use; allowed: size, price; did you "
       "mean \"size\"?");
 }
@@ -217,14 +215,11 @@ TEST_F(Csv, RefusesAColumnThatIsNotThereWithTheNearest) {
   EXPECT_EQ(refusal(kSmall, {{"target", "prise"}}),
             "a.csv: there is no column \"prise\", which target names; allowed: size, colour, who, price"
             "; did you mean \"price\"?");
-  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"categorical", "color"}})),
-              HasSubstr("\"color\", which categorical names"));
-  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"features", "size,weight"}})),
-              HasSubstr("\"weight\", which features names"));
-  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"user", "whom"}})),
-              HasSubstr("\"whom\", which user names"));
+  EXPECT_THAT(refusal({{"categorical", "color"}}), HasSubstr("\"color\", which categorical names"));
+  EXPECT_THAT(refusal({{"features", "size,weight"}}), HasSubstr("\"weight\", which features names"));
+  EXPECT_THAT(refusal({{"user", "whom"}}), HasSubstr("\"whom\", which user names"));
   write("b.csv", "size,who\n1,ann\n");
-  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"test_path", "b.csv"}})),
+  EXPECT_THAT(refusal({{"test_path", "b.csv"}}),
               HasSubstr("b.csv: there is no column \"price\", which target names"));
 }
 
@@ -232,12 +227,12 @@ TEST_F(Csv, RefusesToTestOnTheFileOfTraining) {
   const std::string refused =
       "test_path is the file of path, or holds the same bytes; allowed: a file of other rows\n  Give such a "
       "file, or leave test_path out and have test_fraction set rows aside";
-  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"test_path", "a.csv"}})), "a.csv: " + refused);
+  EXPECT_EQ(refusal({{"test_path", "a.csv"}}), "a.csv: " + refused);
   std::filesystem::create_symlink("a.csv", folder_ / "link.csv");
-  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"test_path", "link.csv"}})), "link.csv: " + refused);
+  EXPECT_EQ(refusal({{"test_path", "link.csv"}}), "link.csv: " + refused);
   EXPECT_EQ(refusal_of([&] { load_with_test(kSmall, kRegression); }), "b.csv: " + refused);
   write_gzip("c.csv.gz", kSmall);
-  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"test_path", "c.csv.gz"}})), "c.csv.gz: " + refused);
+  EXPECT_EQ(refusal({{"test_path", "c.csv.gz"}}), "c.csv.gz: " + refused);
 }
 
 TEST_F(Csv, RefusesSettingsThatDoNotGoTogether) {
