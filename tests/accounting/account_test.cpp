@@ -4,8 +4,6 @@
 #include <limits>
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/metric.hpp"
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/accounting/pld.hpp"
@@ -14,12 +12,10 @@
 
 #include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 const AccountSettings kOpacus{.delta = 1e-5, .orders = "opacus"};
 

@@ -3,7 +3,6 @@
 #include <limits>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/accounting/conversion.hpp"
@@ -15,12 +14,12 @@
 #include "tests/accounting/reference_files.hpp"
 #include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
 using Blocks = std::vector<GaussianBlock>;
-using testing::HasSubstr;
 
 TEST(ExactGaussian, ReproducesReferenceNumbers) {
   expect_relative(gaussian_delta(4, 1), 4.7122412007931199e-5, 1e-13);

@@ -192,7 +192,7 @@ TEST(LedgerJson, ListsWhatIsDeclaredPublic) {
   EXPECT_NE(ledger, sample_ledger(Unit::kRecord));
   for (const char* wrong : {"[3]", "[\"\"]", "[\"means\", \"means\"]", "[[]]"}) {
     EXPECT_THAT(refusal_after([&](json& document) { document["public_data"] = json::parse(wrong); }),
-                testing::MatchesRegex("\"public_data\" holds .*; allowed: distinct texts"));
+                MatchesRegex("\"public_data\" holds .*; allowed: distinct texts"));
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/accounting/gaussian.hpp"
@@ -15,12 +14,11 @@
 #include "tests/accounting/reference_files.hpp"
 #include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const PldSettings kBoth{.lower_bound = true};

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/accounting/calibration.hpp"
@@ -13,12 +12,10 @@
 #include "tests/accounting/reference_files.hpp"
 #include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 RdpEpsilon epsilon_of(double rate, double noise, std::int64_t steps, double delta,
                       Conversion conversion = Conversion::kBalle, const std::string& orders = "opacus") {

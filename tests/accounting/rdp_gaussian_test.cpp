@@ -5,22 +5,19 @@
 #include <random>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/conversion.hpp"
 #include "fedarena/accounting/rdp.hpp"
 
 #include "tests/accounting/reference_files.hpp"
 #include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
 
 using List = std::vector<double>;
-using testing::AllOf;
-using testing::HasSubstr;
 
 // By the trapezoidal rule with 55 digits, confirmed by tanh-sinh quadrature.
 TEST(SampledGaussianRdp, ReproducesIntegrationInHighPrecision) {

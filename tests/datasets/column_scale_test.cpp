@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <gmock/gmock.h>
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
@@ -42,7 +42,7 @@ TEST(ColumnScale, MakesAConstantZeroWhateverItsMeanRoundsTo) {
 TEST(ColumnScale, TakesASpreadBelowRoundingForNone) {
   EXPECT_THAT(scaled({0.3, 0.1 + 0.2, 0.3, 0.3}), Each(0));
   EXPECT_THAT(scaled({1e300, std::nextafter(1e300, 2e300)}), Each(0));
-  EXPECT_THAT(scaled({1e9, 1e9 + 1, 1e9, 1e9 + 1}), testing::ElementsAre(-1, 1, -1, 1));
+  EXPECT_THAT(scaled({1e9, 1e9 + 1, 1e9, 1e9 + 1}), ElementsAre(-1, 1, -1, 1));
 }
 
 TEST(ColumnScale, IsTheSameInEveryUnit) {

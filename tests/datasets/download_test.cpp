@@ -18,7 +18,6 @@ using test::ranged;
 using test::WebAnswer;
 using test::WebRequest;
 using test::WebServer;
-using testing::SizeIs;
 
 class DownloadTest : public ScratchFolder {
  protected:

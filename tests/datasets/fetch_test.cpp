@@ -21,9 +21,6 @@ using test::tar_gz;
 using test::WebAnswer;
 using test::WebRequest;
 using test::WebServer;
-using testing::Contains;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class FetchTest : public ScratchFolder {
  protected:

@@ -1,7 +1,7 @@
-#include <gmock/gmock.h>
 
 #include "datasets/glyph_forms.hpp"
 #include "datasets/registry.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
@@ -24,7 +24,7 @@ TEST(Glyphs, HaveTheShapeOfAPublishedSet) {
   EXPECT_EQ(set.train.inputs.scalar_type(), torch::kUInt8);
   EXPECT_EQ(set.train.targets.scalar_type(), torch::kInt64);
   EXPECT_EQ(set.classes, 10);
-  EXPECT_THAT(set.note, testing::HasSubstr("synthetic"));
+  EXPECT_THAT(set.note, HasSubstr("synthetic"));
 }
 
 TEST(Glyphs, AreBalancedInRandomOrder) {

@@ -2,10 +2,9 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "datasets/published/published_files.hpp"
 #include "datasets/registry.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
@@ -25,7 +24,7 @@ torch::Tensor fitted(const Dataset& set, std::int64_t population, bool intercept
 
 TEST(LinearMixture, HasUsersOfBothPopulationsInTurnWithTheirSamples) {
   const Dataset set = mixture({{"users", std::int64_t{5}}, {"test_samples", std::int64_t{3}}});
-  EXPECT_THAT(set.users, testing::ElementsAre("first-0", "second-0", "first-1", "second-1", "first-2"));
+  EXPECT_THAT(set.users, ElementsAre("first-0", "second-0", "first-1", "second-1", "first-2"));
   for (const auto& [part, each] : {std::pair{&set.train, 10}, std::pair{&set.test, 3}}) {
     EXPECT_EQ(part->inputs.sizes(), (std::vector<std::int64_t>{5 * each, 2}));
     EXPECT_EQ(part->targets.sizes(), (std::vector<std::int64_t>{5 * each, 1}));
@@ -33,7 +32,7 @@ TEST(LinearMixture, HasUsersOfBothPopulationsInTurnWithTheirSamples) {
     EXPECT_TRUE(torch::all(counts == each).item<bool>()) << counts;
   }
   EXPECT_EQ(set.classes, 0);
-  EXPECT_THAT(set.note, testing::HasSubstr("synthetic"));
+  EXPECT_THAT(set.note, HasSubstr("synthetic"));
   EXPECT_EQ(mixture().users.size(), 100U);
 }
 
@@ -71,12 +70,12 @@ TEST(LinearMixture, DrawsInputsAsAsked) {
   };
   using testing::DoubleNear;
   // 200,000 numbers: deviations of mean and variance below 0.0033.
-  EXPECT_THAT(moments("uniform"), testing::ElementsAre(DoubleNear(-1, 1e-3), DoubleNear(1, 1e-3),
-                                                       DoubleNear(0, 0.02), DoubleNear(1. / 3, 0.02)));
-  EXPECT_THAT(moments("unit"), testing::ElementsAre(DoubleNear(0, 1e-3), DoubleNear(1, 1e-3),
-                                                    DoubleNear(0.5, 0.02), DoubleNear(1. / 12, 0.02)));
-  EXPECT_THAT(moments("normal"), testing::ElementsAre(testing::Lt(-3.5), testing::Gt(3.5),
-                                                      DoubleNear(0, 0.02), DoubleNear(1, 0.02)));
+  EXPECT_THAT(moments("uniform"), ElementsAre(DoubleNear(-1, 1e-3), DoubleNear(1, 1e-3), DoubleNear(0, 0.02),
+                                              DoubleNear(1. / 3, 0.02)));
+  EXPECT_THAT(moments("unit"), ElementsAre(DoubleNear(0, 1e-3), DoubleNear(1, 1e-3), DoubleNear(0.5, 0.02),
+                                           DoubleNear(1. / 12, 0.02)));
+  EXPECT_THAT(moments("normal"),
+              ElementsAre(testing::Lt(-3.5), testing::Gt(3.5), DoubleNear(0, 0.02), DoubleNear(1, 0.02)));
 }
 
 // Recorded results rest on these numbers. A user's examples do not depend on how many users there are.

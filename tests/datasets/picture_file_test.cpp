@@ -33,7 +33,7 @@ TEST_F(Pictures, ShowWhitePaperWhereTheyAreTransparent) {
 TEST_F(Pictures, OfJpegAreDecoded) {
   const Bytes content = jpeg(TJPF_GRAY, 8, 8, Bytes(64, 100));
   EXPECT_EQ(PictureFile(write("a", content)).form(), (PictureForm{8, 8, false}));
-  EXPECT_THAT(planes(content, false), testing::Each(testing::AllOf(testing::Ge(99), testing::Le(101))));
+  EXPECT_THAT(planes(content, false), testing::Each(AllOf(testing::Ge(99), testing::Le(101))));
   Bytes red;
   for (int i = 0; i < 64; ++i) red.insert(red.end(), {200, 0, 0});
   const Bytes decoded = planes(jpeg(TJPF_RGB, 8, 8, red), true);

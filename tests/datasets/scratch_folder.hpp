@@ -8,19 +8,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <zlib.h>
 
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 
 using test::message_of;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
 using Bytes = std::vector<std::uint8_t>;
@@ -63,8 +59,8 @@ class ScratchFolder : public testing::Test {
   static std::string problem_of(const std::filesystem::path& path, Read&& read,
                                 const std::string& remedy = "Replace the file with the publisher's") {
     const std::string message = message_of(read), begin = path.string() + ": ";
-    EXPECT_THAT(message, testing::StartsWith(begin));
-    EXPECT_THAT(message, testing::EndsWith("\n  " + remedy));
+    EXPECT_THAT(message, StartsWith(begin));
+    EXPECT_THAT(message, EndsWith("\n  " + remedy));
     return message.substr(std::min(begin.size(), message.size()), message.find('\n') - begin.size());
   }
 

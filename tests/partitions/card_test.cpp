@@ -7,20 +7,15 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "partitions/preview.hpp"
 #include "partitions/test_shares.hpp"
+#include "tests/matchers.hpp"
 #include "tests/partitions/labelled.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 TEST(PartitionStatistics, CountSizesClassesAndEntropy) {
   const Labelled data({0, 1, 2, 0, 1, 0}, 4);
@@ -128,7 +123,7 @@ TEST(Preview, ShowsSizesEntropiesHeatAndCounts) {
 
 TEST(Preview, HasOnlyShadesThatCountsCanHave) {
   EXPECT_THAT(preview(statistics_of({2, 1}, {{1, 1}, {0, 1}}, {0.69, 0})),
-              testing::EndsWith("heat, a class after the other: · no example, █ to 1\n"));
+              EndsWith("heat, a class after the other: · no example, █ to 1\n"));
 }
 
 // The ranges of heat are (0, m/4], (m/4, m/2], (m/2, 3m/4] and (3m/4, m].

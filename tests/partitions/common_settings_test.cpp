@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"
 #include "partitions/partition.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"
@@ -20,8 +19,6 @@ namespace fedarena {
 namespace {
 
 using test::message_of;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 PartitionInput input_of(const Indices& users) {
   return {.labels = {}, .examples = std::ssize(users), .classes = 0, .users = users};
@@ -36,7 +33,7 @@ TEST(ByUser, MakesEveryUserWithEnoughExamplesAClient) {
   EXPECT_THAT(make_partition("by-user", {{"min_examples", 2}}, input_of(kUsers), 1),
               ElementsAre(Indices{1, 5}, Indices{0, 2, 4}));
   EXPECT_THAT(make_partition("by-user", {{"train_fraction", 0.5}}, input_of(kUsers), 1),
-              ElementsAre(testing::SizeIs(1), Indices{3}, testing::SizeIs(2), Indices{6}));
+              ElementsAre(SizeIs(1), Indices{3}, SizeIs(2), Indices{6}));
 }
 
 // Two of the three users with examples enough: each pair in a third of the seeds.

@@ -6,18 +6,16 @@
 #include <set>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "partitions/card.hpp"
 #include "partitions/partition.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/matchers.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
 
-using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
 std::int64_t classes_in(const std::vector<std::int64_t>& counts) {

@@ -10,17 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "partitions/card.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/matchers.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::ElementsAre;
 
 TEST(PartitionNames, AreInTheOrderOfTheRegistry) {
   EXPECT_THAT(partition_names(), ElementsAre("iid", "quantity", "classes", "shared-classes", "shards",

@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "partitions/class_shares.hpp"
 #include "partitions/partition.hpp"
+#include "tests/matchers.hpp"
 #include "tests/partitions/labelled.hpp"
 
 namespace fedarena {
@@ -157,11 +156,11 @@ TEST(Refusals, LeastNumbersThatCannotBeMet) {
 TEST(Refusals, DrawsThatCannotSucceedAreFew) {
   const Labelled data = Labelled::balanced(1, 6000);
   for (const std::string kind : {"dirichlet", "quantity"}) {
-    EXPECT_THAT(refusal(kind, {{"alpha", 1.0}, {"clients", 300}, {"min_examples", 10}}, data),
-                ::testing::MatchesRegex(
-                    "no draw of 20 left every one of 300 clients at least 10 examples, at alpha = 1.0; each "
-                    "left (8|9|10|11|12)[0-9] or more with fewer\n  raise alpha, or lower clients or "
-                    "min_examples"))
+    EXPECT_THAT(
+        refusal(kind, {{"alpha", 1.0}, {"clients", 300}, {"min_examples", 10}}, data),
+        MatchesRegex("no draw of 20 left every one of 300 clients at least 10 examples, at alpha = 1.0; each "
+                     "left (8|9|10|11|12)[0-9] or more with fewer\n  raise alpha, or lower clients or "
+                     "min_examples"))
         << kind;
   }
 }
