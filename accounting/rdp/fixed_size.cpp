@@ -18,57 +18,46 @@ namespace fedarena {
 namespace {
 
 constexpr int kLargestOrder = 1024;  // above, the bound without sampling
-constexpr int kLargestMoment =
-    256;  // above, and for distances above kFar, ratio_moment is not worth its time
+constexpr int kLargestMoment = 256;  // above, and for distances above kFar, moments are not worth their time
 constexpr double kFar = 2;
 
 // log(exp(y) - 1), y > 0.
 double log_expm1(double y) { return y > 1 ? y + std::log1p(-std::exp(-y)) : std::log(std::expm1(y)); }
 
-// log B(k) for k = 2, 3, ..., B(k) = E_r|p/r - 1|^k for Gaussians of unit variance `distance` apart. Even k
-// by the trapezoidal rule, whose sum has no negative terms where forward differences would cancel; odd k are
-// bounded by Cauchy and Schwarz.
-class RatioMoments {
- public:
-  RatioMoments(double distance, int up_to) : distance_(distance) {
-    if (distance > kFar || up_to < 2) return;
-    const int largest = std::min(up_to + 1, kLargestMoment);
-    constexpr double kStep = 0.4, kReach = 9.5;
-    // Off the point where p = r.
-    const double origin = distance / 2 + kStep / 2;
-    const auto below = static_cast<int>((kReach + origin) / kStep) + 1;
-    const auto above = static_cast<int>((largest * distance + kReach + std::sqrt(largest)) / kStep) + 1;
-    for (int j = -below; j <= above; ++j) {
-      const double z = origin + j * kStep, power = distance * (z - distance / 2);
-      log_ratio_.push_back(power > 0 ? log_expm1(power) : std::log(-std::expm1(power)));
-      log_weight_.push_back(std::log(kStep / std::sqrt(2 * std::numbers::pi)) - z * z / 2);
-    }
-    even_.push_back(log_expm1(distance * distance));
-    for (int k = 4; k <= largest; k += 2)
-      even_.push_back(log_of_powers(k, log_ratio_, log_weight_, log_ratio_.size()));
+// log B(2), log B(4), ... of B(k) = E_r|p/r - 1|^k for Gaussians of unit variance `distance` apart, by the
+// trapezoidal rule, whose sum has no negative terms where forward differences would cancel. As far as they
+// are worth their time.
+std::vector<double> even_moments(double distance, int up_to) {
+  std::vector<double> even, log_ratio, log_weight;
+  if (distance > kFar || up_to < 2) return even;
+  const int largest = std::min(up_to + 1, kLargestMoment);
+  constexpr double kStep = 0.4, kReach = 9.5;
+  // Off the point where p = r.
+  const double origin = distance / 2 + kStep / 2;
+  const auto below = static_cast<int>((kReach + origin) / kStep) + 1;
+  const auto above = static_cast<int>((largest * distance + kReach + std::sqrt(largest)) / kStep) + 1;
+  for (int j = -below; j <= above; ++j) {
+    const double z = origin + j * kStep, power = distance * (z - distance / 2);
+    log_ratio.push_back(power > 0 ? log_expm1(power) : std::log(-std::expm1(power)));
+    log_weight.push_back(std::log(kStep / std::sqrt(2 * std::numbers::pi)) - z * z / 2);
   }
-  // Infinity where not computed.
-  double log(int k) const {
-    const std::size_t low = static_cast<std::size_t>(k / 2) - 1,
-                      high = static_cast<std::size_t>((k + 1) / 2) - 1;
-    return high < even_.size() ? (even_[low] + even_[high]) / 2 : kInfinity;
-  }
-  // (k-1) times the divergence of order k.
-  double log_power(int k) const { return 0.5 * k * (k - 1) * distance_ * distance_; }
-
- private:
-  double distance_;
-  std::vector<double> log_ratio_, log_weight_;
-  std::vector<double> even_;
-};
+  even.push_back(log_expm1(distance * distance));
+  for (int k = 4; k <= largest; k += 2)
+    even.push_back(log_of_powers(k, log_ratio, log_weight, log_ratio.size()));
+  return even;
+}
 
 // log of the j-th coefficient of q^j: a bound on the integral of |p1 - p1'|^j / r^(j-1).
 std::vector<double> coefficients(double noise, int up_to) {
-  const double ln2 = std::numbers::ln2;
-  const RatioMoments moments(2 / noise, up_to);
+  const double ln2 = std::numbers::ln2, distance = 2 / noise;
+  const std::vector<double> even = even_moments(distance, up_to);
   std::vector<double> logs(static_cast<std::size_t>(up_to) + 1, -kInfinity);
   for (int j = 2; j <= up_to; ++j) {
-    logs[static_cast<std::size_t>(j)] = std::min(2 * ln2 + moments.log(j), ln2 + moments.log_power(j));
+    // Odd moments are bounded by Cauchy and Schwarz.
+    const auto low = static_cast<std::size_t>(j / 2) - 1, high = static_cast<std::size_t>((j + 1) / 2) - 1;
+    const double by_moments = high < even.size() ? 2 * ln2 + (even[low] + even[high]) / 2 : kInfinity;
+    const double by_divergence = ln2 + 0.5 * j * (j - 1) * distance * distance;
+    logs[static_cast<std::size_t>(j)] = std::min(by_moments, by_divergence);
   }
   return logs;
 }
