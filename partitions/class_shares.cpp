@@ -131,16 +131,13 @@ Partition split_classes(ClassSplit split, const Members& members, std::uint64_t 
   Partition partition(static_cast<std::size_t>(split.clients));
   for (const std::int64_t label : split.order) {
     const auto at = static_cast<std::size_t>(label);
-    const std::vector<std::int64_t>& whole = members[at];
-    const std::vector<std::int64_t> shuffled = split.shuffled
-                                                   ? partition_stream(seed, at).permutation(std::ssize(whole))
-                                                   : std::vector<std::int64_t>{};
-    std::size_t position = 0;
+    const std::vector<std::int64_t> whole =
+        split.shuffled ? shuffled(members[at], partition_stream(seed, at)) : members[at];
+    auto begin = whole.begin();
     for (std::size_t client = 0; client < partition.size(); ++client) {
-      for (; position < static_cast<std::size_t>(ends[at][client]); ++position) {
-        const std::size_t member = split.shuffled ? static_cast<std::size_t>(shuffled[position]) : position;
-        partition[client].push_back(whole[member]);
-      }
+      const auto end = whole.begin() + ends[at][client];
+      partition[client].insert(partition[client].end(), begin, end);
+      begin = end;
     }
   }
   return partition;

@@ -58,6 +58,9 @@ inline Stream partition_stream(std::uint64_t seed, std::uint64_t index) {
   return Stream({.seed = seed, .purpose = Purpose::kPartition, .index = index});
 }
 
+/// The same examples in an order drawn from that stream.
+std::vector<std::int64_t> shuffled(const std::vector<std::int64_t>& examples, Stream stream);
+
 /// The ascending indices of each class. Throws Error where the data has no class labels.
 std::vector<std::vector<std::int64_t>> indices_by_class(const std::string& kind, const PartitionInput& input);
 

@@ -84,12 +84,10 @@ constexpr std::uint64_t kShares = std::uint64_t{1} << 63;
 void keep_share(Partition& partition, double fraction, std::uint64_t seed) {
   for (std::size_t client = 0; client < partition.size(); ++client) {
     std::vector<std::int64_t>& share = partition[client];
-    const auto size = static_cast<double>(share.size());
-    std::vector<std::int64_t> kept = partition_stream(seed, kShares + client).permutation(std::ssize(share));
-    kept.resize(static_cast<std::size_t>(std::max(1LL, std::llround(fraction * size))));
-    for (std::int64_t& index : kept) index = share[static_cast<std::size_t>(index)];
-    std::ranges::sort(kept);
-    share = std::move(kept);
+    const double kept = fraction * static_cast<double>(share.size());
+    share = shuffled(share, partition_stream(seed, kShares + client));
+    share.resize(static_cast<std::size_t>(std::max(1LL, std::llround(kept))));
+    std::ranges::sort(share);
   }
 }
 
@@ -127,6 +125,12 @@ Dealing dealing_of(const std::string& kind, const Settings& settings) {
   }
   // Each kind's own range of `clients` was checked; this one has them all.
   return Dealing::schema_of_users().read(common);
+}
+
+std::vector<std::int64_t> shuffled(const std::vector<std::int64_t>& examples, Stream stream) {
+  std::vector<std::int64_t> order = stream.permutation(std::ssize(examples));
+  for (std::int64_t& index : order) index = examples[static_cast<std::size_t>(index)];
+  return order;
 }
 
 std::vector<std::vector<std::int64_t>> indices_by_class(const std::string& kind,

@@ -33,11 +33,7 @@ std::int64_t largest_count(const PartitionStatistics& statistics) {
 
 using Column = std::vector<std::string>;  // the heading first
 
-std::size_t width(const Column& column) {
-  std::size_t widest = 0;
-  for (const std::string& cell : column) widest = std::max(widest, cell.size());
-  return widest;
-}
+std::size_t width(const Column& column) { return std::ranges::max(column, {}, &std::string::size).size(); }
 
 std::vector<Column> columns_of(const PartitionStatistics& statistics, std::size_t clients) {
   std::vector<Column> columns = {{"client"}, {"examples"}};

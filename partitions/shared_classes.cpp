@@ -93,15 +93,14 @@ Partition deal_shared_classes(const Settings& given, const PartitionInput& input
   Partition partition(static_cast<std::size_t>(settings.clients));
   for (std::size_t label = 0; label < members.size(); ++label) {
     const std::size_t size = members[label].size(), parts = holders[label].size();
-    const std::vector<std::int64_t> order =
-        partition_stream(seed, kShuffles + label).permutation(static_cast<std::int64_t>(size));
-    std::size_t position = 0;
+    const std::vector<std::int64_t> whole =
+        shuffled(members[label], partition_stream(seed, kShuffles + label));
+    auto begin = whole.begin();
     for (std::size_t part = 0; part < parts; ++part) {
       std::vector<std::int64_t>& share = partition[holders[label][part]];
-      for (std::size_t end = position + size / parts + (part < size % parts ? 1 : 0); position < end;
-           ++position) {
-        share.push_back(members[label][static_cast<std::size_t>(order[position])]);
-      }
+      const auto end = begin + static_cast<std::ptrdiff_t>(size / parts + (part < size % parts ? 1 : 0));
+      share.insert(share.end(), begin, end);
+      begin = end;
     }
   }
   return partition;

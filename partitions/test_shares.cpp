@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "partitions/kinds.hpp"
 
@@ -55,22 +56,20 @@ Partition deal_by_class(const Partition& shares, const PartitionInput& train, co
   }
   Partition dealt(shares.size());
   for (std::size_t label = 0; label < classes; ++label) {
-    std::int64_t all = 0;
-    for (const std::int64_t count : held[label]) all += count;
+    const std::int64_t all = std::accumulate(held[label].begin(), held[label].end(), std::int64_t{0});
     if (all == 0) continue;  // nobody is asked about a class that nobody holds
-    const auto size = static_cast<std::int64_t>(members[label].size());
-    const std::vector<std::int64_t> order = partition_stream(seed, kFirstStream + label).permutation(size);
+    const std::vector<std::int64_t> whole =
+        shuffled(members[label], partition_stream(seed, kFirstStream + label));
+    const auto size = static_cast<double>(whole.size());
     std::int64_t before = 0;
-    std::int64_t position = 0;
+    auto begin = whole.begin();
     for (std::size_t client = 0; client < shares.size(); ++client) {
       before += held[label][client];
       // Rounded to the nearest, so that the shares are as even as they can be; the last one ends at the size.
-      const std::int64_t end =
-          std::llround(static_cast<double>(size) * static_cast<double>(before) / static_cast<double>(all));
-      for (; position < end; ++position) {
-        const std::int64_t member = order[static_cast<std::size_t>(position)];
-        dealt[client].push_back(members[label][static_cast<std::size_t>(member)]);
-      }
+      const auto end =
+          whole.begin() + std::llround(size * static_cast<double>(before) / static_cast<double>(all));
+      dealt[client].insert(dealt[client].end(), begin, end);
+      begin = end;
     }
   }
   for (std::vector<std::int64_t>& share : dealt) std::ranges::sort(share);
