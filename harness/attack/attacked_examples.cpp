@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -43,19 +44,26 @@ SeenExamples left_out_examples(const FinishedRun& run) {
 
 SeenExamples test_examples(const FinishedRun& run) {
   SeenExamples tests{.part = &run.dataset().test, .first = run.dataset().train.size()};
-  for (std::int64_t position = 0; position < tests.part->size(); ++position)
-    tests.positions.push_back(position);
+  tests.positions.resize(static_cast<std::size_t>(tests.part->size()));
+  std::iota(tests.positions.begin(), tests.positions.end(), 0);
   return tests;
 }
 
-void keep_eligible(SeenExamples& examples, const Eligible& eligible) {
-  SeenExamples kept{.part = examples.part, .first = examples.first};
-  for (std::size_t i = 0; i < examples.positions.size(); ++i) {
-    if (!eligible(examples.positions[i])) continue;
-    kept.positions.push_back(examples.positions[i]);
-    if (!examples.clients.empty()) kept.clients.push_back(examples.clients[i]);
+SeenExamples select(const SeenExamples& all, const std::vector<std::int64_t>& indices) {
+  SeenExamples selected{.part = all.part, .first = all.first};
+  for (const std::int64_t index : indices) {
+    selected.positions.push_back(all.positions[static_cast<std::size_t>(index)]);
+    if (!all.clients.empty()) selected.clients.push_back(all.clients[static_cast<std::size_t>(index)]);
   }
-  examples = std::move(kept);
+  return selected;
+}
+
+void keep_eligible(SeenExamples& examples, const Eligible& eligible) {
+  std::vector<std::int64_t> kept;
+  for (std::int64_t index = 0; index < examples.size(); ++index) {
+    if (eligible(examples.positions[static_cast<std::size_t>(index)])) kept.push_back(index);
+  }
+  examples = select(examples, kept);
 }
 
 std::int64_t label_of(const SeenExamples& examples, std::int64_t index) {
@@ -93,12 +101,7 @@ SeenExamples choose(const SeenExamples& all, const std::vector<std::int64_t>& or
                     std::int64_t count) {
   std::vector<std::int64_t> chosen(order.begin() + begin, order.begin() + begin + count);
   std::ranges::sort(chosen);
-  SeenExamples result{.part = all.part, .first = all.first};
-  for (const std::int64_t index : chosen) {
-    result.positions.push_back(all.positions[static_cast<std::size_t>(index)]);
-    if (!all.clients.empty()) result.clients.push_back(all.clients[static_cast<std::size_t>(index)]);
-  }
-  return result;
+  return select(all, chosen);
 }
 
 // Test examples that are not measured, for attacks that ask how likely a model finds what nobody trained on.

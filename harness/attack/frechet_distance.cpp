@@ -125,20 +125,11 @@ torch::Tensor ImageFeatures::of_images(const torch::Tensor& images) const {
   return features(inputs);
 }
 
-torch::Tensor ImageFeatures::inputs_of(const Examples& examples, std::int64_t count) const {
+torch::Tensor ImageFeatures::of_some(const Examples& examples, std::int64_t count) const {
   Stream order = draws(kOrder);
   const auto chosen = order.sample_without_replacement(examples.size(), std::min(count, examples.size()));
-  return ExampleReader(dataset_, model_.options())
-      .read(examples, torch::tensor(chosen, torch::kInt64))
-      .inputs;
-}
-
-torch::Tensor ImageFeatures::of_training(std::int64_t count) const {
-  return features(inputs_of(dataset_.train, count));
-}
-
-torch::Tensor ImageFeatures::of_test(std::int64_t count) const {
-  return features(inputs_of(dataset_.test, count));
+  const ExampleReader reader(dataset_, model_.options());
+  return features(reader.read(examples, torch::tensor(chosen, torch::kInt64)).inputs);
 }
 
 torch::Tensor ImageFeatures::of_noise(std::int64_t count) const {

@@ -35,9 +35,8 @@ class ImageFeatures {
 
   /// Of `images`, [n, channels, height, width] in pixel units, 0 to 1; what lies outside is clipped: [n, d].
   torch::Tensor of_images(const torch::Tensor& images) const;
-  /// Of examples at random, the same for the same count.
-  torch::Tensor of_training(std::int64_t count) const;
-  torch::Tensor of_test(std::int64_t count) const;
+  /// Of so many examples of the data set at random, the same for the same count.
+  torch::Tensor of_some(const Examples& examples, std::int64_t count) const;
   /// Of images of independent, uniform pixels.
   torch::Tensor of_noise(std::int64_t count) const;
 
@@ -46,7 +45,6 @@ class ImageFeatures {
 
  private:
   torch::Tensor features(const torch::Tensor& inputs) const;
-  torch::Tensor inputs_of(const Examples& examples, std::int64_t count) const;
 
   const Dataset& dataset_;
   Setting setting_;

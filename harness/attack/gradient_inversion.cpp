@@ -35,24 +35,13 @@ struct Dummy {
   }
 };
 
-class GradientDistance {
- public:
-  explicit GradientDistance(const SharedGradient& shared) : shared_(shared) {}
-
-  // Squared distance of the dummy's gradient from the shared one, differentiable in the dummy.
-  torch::Tensor operator()(const Dummy& dummy) const {
-    const torch::Tensor flat = shared_.at.flat().detach().requires_grad_();
-    const torch::Tensor outputs = shared_.model.forward(Params(shared_.at.layout(), flat), dummy.inputs);
-    const torch::Tensor targets = dummy.targets(shared_.model.num_classes());
-    const torch::Tensor loss = -(targets * torch::log_softmax(outputs, 1)).sum(1).mean();
-    const torch::Tensor gradient =
-        torch::autograd::grad({loss}, {flat}, {}, /*retain_graph=*/true, /*create_graph=*/true)[0];
-    return (gradient - shared_.gradient.flat()).square().sum();
-  }
-
- private:
-  const SharedGradient& shared_;
-};
+// Squared distance of the dummy's gradient from the shared one, differentiable in the dummy.
+torch::Tensor distance_of(const Dummy& dummy, const SharedGradient& shared) {
+  const Model& model = shared.model;
+  const Batch batch{dummy.inputs, dummy.targets(model.num_classes())};
+  const Params gradient = model.gradient(shared.at, batch, Graph::kKeep);
+  return (gradient.flat() - shared.gradient.flat()).square().sum();
+}
 
 Dummy first_dummy(const SharedGradient& shared, Inversion method, Stream& stream) {
   const auto draw = [&](const std::vector<std::int64_t>& shape) {
@@ -71,7 +60,6 @@ Dummy first_dummy(const SharedGradient& shared, Inversion method, Stream& stream
 // From one start; keeps what is nearer than `best`, or the start itself where there is nothing yet.
 void descend(const SharedGradient& shared, const Dummy& dummy, std::int64_t iterations,
              const std::atomic<bool>& stop, Reconstruction& best) {
-  const GradientDistance distance(shared);
   const std::vector<torch::Tensor> variables = dummy.variables();
   const auto keep = [&](double value) {
     best.distance = value;
@@ -82,7 +70,7 @@ void descend(const SharedGradient& shared, const Dummy& dummy, std::int64_t iter
   double last = std::numeric_limits<double>::infinity();
   const auto evaluate = [&] {
     if (stop.load(std::memory_order_relaxed)) throw Interrupted();
-    const torch::Tensor value = distance(dummy);
+    const torch::Tensor value = distance_of(dummy, shared);
     const std::vector<torch::Tensor> slopes = torch::autograd::grad({value}, variables);
     for (std::size_t i = 0; i < variables.size(); ++i) variables[i].mutable_grad() = slopes[i];
     last = value.item<double>();

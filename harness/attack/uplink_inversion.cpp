@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/local_training.hpp"
 
 namespace fedarena {
@@ -103,12 +104,11 @@ Params gradient_in(const Message& message, double rate) {
   for (const char* update : {"update", "model_update"}) {
     if (message.contains(update)) return (-1 / rate) * params(update);
   }
-  std::vector<std::string> names;
-  for (const Message::Entry& entry : message.entries()) names.push_back(entry.name);
-  throw Error(Complaint{
-      .found = fmt::format("no gradient can be derived from what a client sends: {}", fmt::join(names, ", ")),
-      .allowed = "a gradient or the update of a model",
-      .remedy = "attack a run of fedsgd or fedavg"});
+  throw Error(
+      Complaint{.found = fmt::format("no gradient can be derived from what a client sends: {}",
+                                     fmt::join(names_of(message.entries(), &Message::Entry::name), ", ")),
+                .allowed = "a gradient or the update of a model",
+                .remedy = "attack a run of fedsgd or fedavg"});
 }
 
 std::vector<InvertedUplink> invert_uplinks(const UplinkInversion& attack,

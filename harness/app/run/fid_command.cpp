@@ -51,7 +51,7 @@ struct Distances {
 // The network of a data set, and what every distance is taken from.
 struct Measure {
   Measure(const Dataset& dataset, const ImageFeatures::Setting& setting)
-      : features(dataset, setting), test(features.of_test(kTestImages)) {}
+      : features(dataset, setting), test(features.of_some(dataset.test, kTestImages)) {}
   ImageFeatures features;
   torch::Tensor test;
 };
@@ -62,7 +62,7 @@ Distances distances_of(const FinishedRun& run, const torch::Tensor& images, cons
           .round = last_sent_round(run),
           .images = images.size(0),
           .set = frechet_distance(features.of_images(images), test),
-          .training = frechet_distance(features.of_training(images.size(0)), test),
+          .training = frechet_distance(features.of_some(run.dataset().train, images.size(0)), test),
           .noise = frechet_distance(features.of_noise(images.size(0)), test),
           .features = features.description()};
 }
