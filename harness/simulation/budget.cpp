@@ -2,7 +2,6 @@
 // that has a budget of its own.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +12,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "fedarena/base/text.hpp"
 
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/simulation/simulation.hpp"
@@ -37,17 +38,23 @@ bool is_unlike(const std::vector<Ledger::Segment>& segments) {
   return !last || !before || priced(*last) != priced(*before);
 }
 
+// Of a unit whose rounds so far, two or more, made the same accesses: what one of them made.
+std::optional<RoundAccesses> same_again(const std::vector<Ledger::Segment>& segments) {
+  if (segments.size() != 1 || segments.front().participations < 2) return std::nullopt;
+  return segments.front().round();
+}
+
 // "4 gradients of batches of 64, 1 vote"
 std::string describe(const AccessPlan& plan) {
   std::vector<std::string> kinds;
-  const auto add = [&](std::int64_t count, std::string_view one, std::string_view several) {
-    if (count > 0) kinds.push_back(fmt::format("{} {}", count, count == 1 ? one : several));
+  const auto add = [&](std::int64_t count, std::string_view one, std::string_view several = {}) {
+    if (count > 0) kinds.push_back(counted(count, one, several));
   };
   for (const auto& [batch_size, count] : plan.gradients) {
     const std::string of = batch_size == 0 ? "the whole shard" : fmt::format("batches of {}", batch_size);
     add(count, "gradient of " + of, "gradients of " + of);
   }
-  add(plan.votes, "vote", "votes");
+  add(plan.votes, "vote");
   add(plan.part_votes, "vote of parts", "votes of parts");
   return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
 }
@@ -78,10 +85,6 @@ void Simulation::check_label_counts() const {
 // tell what they will cost; what an oracle will be asked for, nobody knows.
 void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
-  const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
-    const bool alike = segments.size() == 1 && segments.front().participations > 1;
-    return alike ? &segments.front() : nullptr;
-  };
   const auto* local = std::get_if<LocalPolicy>(&setup_.policy);
   Ledger forecast = ledger_;
   bool has_plans = true;
@@ -89,14 +92,13 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
     std::optional<RoundAccesses> accesses;
     if (has_plans) accesses = planned_accesses(client, round, client_states_.get(client));
     has_plans = accesses.has_value();  // an algorithm makes them for all clients or for none
-    const auto* segment = same_again(ledger_.clients().at(client).segments);
-    if (!accesses && segment != nullptr) accesses = segment->round();
+    if (!accesses) accesses = same_again(ledger_.clients().at(client).segments);
     if (round_ == 0 && local != nullptr) accesses = message_accesses(*local, client, round);
     if (accesses && !accesses->charged().empty()) forecast.record(round, client, *accesses);
   }
   const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
-  if (const auto* segment = same_again(ledger_.population()))
-    forecast.record_population(round, segment->round());
+  if (const auto again = same_again(ledger_.population()))
+    forecast.record_population(round, *again);
   else if (round_ == 0 && clients != nullptr)  // a server that asks for no sum has no use for a budget
     forecast.record_population(round, sum_of(*clients, round).accesses());
   check_budget(forecast);
@@ -146,8 +148,8 @@ bool Simulation::pays(std::int64_t client, std::vector<Access> charged,
 
 bool Simulation::pays_again(std::int64_t client, const Ledger& ledger) const {
   const std::vector<Ledger::Segment>& segments = ledger.clients().at(client).segments;
-  const bool alike = segments.size() == 1 && segments.front().participations > 1;
-  return !alike || pays(client, Ledger::charged_of(segments), segments.front().round().charged());
+  const auto again = same_again(segments);
+  return !again || pays(client, Ledger::charged_of(segments), again->charged());
 }
 
 std::set<std::int64_t> Simulation::spent_so_far() const {

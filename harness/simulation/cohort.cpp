@@ -1,6 +1,5 @@
 #include "harness/simulation/cohort.hpp"
 
-#include <memory>
 #include <numeric>
 
 namespace fedarena {

@@ -18,10 +18,10 @@ constexpr std::int64_t kBeforeTraining = 0;
 enum Stage : std::uint64_t { kFirst, kSecond };
 
 std::int64_t smallest_shard(const Partition& partition, const std::vector<std::int64_t>& clients) {
-  std::int64_t least = std::ssize(partition[static_cast<std::size_t>(clients.front())]);
-  for (const std::int64_t client : clients)
-    least = std::min(least, std::ssize(partition[static_cast<std::size_t>(client)]));
-  return least;
+  const auto size = [&](std::int64_t client) {
+    return std::ssize(partition[static_cast<std::size_t>(client)]);
+  };
+  return size(std::ranges::min(clients, {}, size));
 }
 
 }  // namespace

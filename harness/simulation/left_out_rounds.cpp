@@ -1,6 +1,5 @@
 // What a run that ends early is charged for the rounds that it leaves out, as they were planned.
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <map>
 #include <set>
@@ -31,15 +30,10 @@ std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
 }
 
 std::int64_t Simulation::fullest_round_left() const {
-  std::int64_t fullest = round_ + 1;
-  if (unit(setup_.policy) != Unit::kLocal) return fullest;
-  std::size_t most = setup_.algorithm.uplink_entries(fullest).size();
-  for (std::int64_t round = fullest + 1; round <= setup_.rounds; ++round) {
-    const std::size_t entries = setup_.algorithm.uplink_entries(round).size();
-    if (entries > most) fullest = round;
-    most = std::max(most, entries);
-  }
-  return fullest;
+  if (unit(setup_.policy) != Unit::kLocal) return round_ + 1;
+  const auto next = uplinks_.begin() + round_ + 1, end = uplinks_.begin() + setup_.rounds + 1;
+  return std::ranges::max_element(next, end, {}, [](const auto& entries) { return entries.size(); }) -
+         uplinks_.begin();
 }
 
 std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {

@@ -188,15 +188,8 @@ Handle Simulation::open_training(Parts& job) {
 Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params& params, std::int64_t next,
                                     const Message* downlink, const ClientStates::State& known) const {
   if (downlink == nullptr || piece.client < 0) return {evaluator_.score(params, piece), {}};
-  const MeteredOracle::Setting shard = shard_setting(piece.client);
-  const MeteredOracle::Setting exact{responses_ ? setup_.dataset.train : train_,
-                                     shard.reader,
-                                     shard.model,
-                                     shard.engine,
-                                     shard.stop,
-                                     shard.classes,
-                                     shard.skew};
-  ExactOracle oracle(exact, shard_of(piece.client), streams_of(next, piece.client));
+  ExactOracle oracle(exact_setting(responses_ ? setup_.dataset.train : train_, piece.client),
+                     shard_of(piece.client), streams_of(next, piece.client));
   Message state = known ? message_from(*known) : Message();
   oracle.recall(state);
   Observations observed;

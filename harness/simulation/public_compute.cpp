@@ -32,33 +32,29 @@ std::unique_ptr<Compute> PublicCompute::on(const Model& model) const {
 }
 
 Params PublicCompute::gradient(const Params& at, const Batch& batch) const {
-  check_stop();
-  count({.gradients = batch.size()});
+  begin({.gradients = batch.size()});
   return engine_.mean_gradient(at, batch.size(), slices_of(batch));
 }
 
 torch::Tensor PublicCompute::input_gradient(const Params& at, const Batch& batch, const Slope& slope) const {
-  check_stop();
-  count({.gradients = batch.size(), .second_passes = batch.size()});
+  begin({.gradients = batch.size(), .second_passes = batch.size()});
   return engine_.input_gradient(at, batch, slope);
 }
 
 torch::Tensor PublicCompute::outputs(const Params& at, const torch::Tensor& inputs) const {
-  check_stop();
-  count({.evaluations = inputs.size(0)});
+  begin({.evaluations = inputs.size(0)});
   return engine_.outputs(at, inputs);
 }
 
 Compute::OutputGradient PublicCompute::output_gradient(const Params& at, const torch::Tensor& inputs,
                                                        const torch::Tensor& slopes) const {
-  check_stop();
-  count({.gradients = inputs.size(0)});
+  begin({.gradients = inputs.size(0)});
   return engine_.output_gradient(at, inputs, slopes);
 }
 
 void PublicCompute::stop_if_interrupted() const {
   counters_->own_loops.fetch_add(1, std::memory_order_relaxed);
-  check_stop();
+  begin({});
 }
 
 PublicCompute::Elsewhere& PublicCompute::Elsewhere::operator-=(const Elsewhere& other) {
@@ -80,12 +76,9 @@ void PublicCompute::credit(const Elsewhere& more) const {
   counters_->operations.fetch_add(more.operations, std::memory_order_relaxed);
 }
 
-void PublicCompute::check_stop() const {
-  if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-}
-
 // The run's own engine counts for itself.
-void PublicCompute::count(const Work& work) const {
+void PublicCompute::begin(const Work& work) const {
+  if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
   if (own_engine_) credit({.gradients = work.gradients, .operations = operations_of(work, operations_)});
 }
 

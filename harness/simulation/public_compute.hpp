@@ -45,8 +45,8 @@ class PublicCompute final : public Compute {
     std::atomic<std::int64_t> own_loops = 0, gradients = 0, operations = 0;
   };
   PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin);
-  void check_stop() const;
-  void count(const Work& work) const;
+  // Counts work; throws Interrupted in place of it once the run is to stop.
+  void begin(const Work& work) const;
 
   std::unique_ptr<const GradientEngine> own_engine_;  // of another network than the run's
   const GradientEngine& engine_;

@@ -1,7 +1,6 @@
 #include "harness/simulation/simulation.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "harness/oracle/exact_oracle.hpp"
 #include "harness/oracle/record_oracle.hpp"
@@ -80,7 +79,6 @@ Simulation::Simulation(const SimulationSetup& setup)
                   .test_skew =
                       [this](std::int64_t client) { return skew_of(client, setup_.dataset.train.size()); }}),
       compute_(engine_, setup.stop),
-      oracle_setting_{train_, reader_, setup_.model, engine_, setup_.stop, setup_.dataset.classes},
       client_states_(setup_.states),
       ledger_(unit(setup_.policy)),
       odometer_(account_settings_of(setup_.policy)) {
@@ -148,13 +146,8 @@ InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
                     first);
 }
 
-MeteredOracle::Setting Simulation::shard_setting(std::int64_t client) const {
-  MeteredOracle::Setting setting = oracle_setting_;
-  setting.skew = skew_of(client, 0);
-  if (const Accounting* accounting = fedarena::accounting(setup_.policy))
-    setting.noise_source = accounting->noise_source;
-  setting.released_labels = responses_.has_value();
-  return setting;
+MeteredOracle::Setting Simulation::exact_setting(const Examples& examples, std::int64_t client) const {
+  return {examples, reader_, setup_.model, engine_, setup_.stop, setup_.dataset.classes, skew_of(client, 0)};
 }
 
 torch::Tensor Simulation::shard_of(std::int64_t client) const {
@@ -171,8 +164,11 @@ Simulation::Past Simulation::past_of(std::int64_t client) const {
 std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, std::int64_t round,
                                                       const Streams& streams,
                                                       const std::vector<Access>& charged) const {
+  MeteredOracle::Setting setting = exact_setting(train_, client);
+  if (const Accounting* accounting = fedarena::accounting(setup_.policy))
+    setting.noise_source = accounting->noise_source;
+  setting.released_labels = responses_.has_value();
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
-    MeteredOracle::Setting setting = shard_setting(client);
     if (budget_of(setup_.policy, client) > 0) {
       setting.pays = [this, client, charged](const std::vector<Access>& of_round) {
         return pays(client, charged, of_round);
@@ -183,8 +179,7 @@ std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, std::
   }
   const auto* labels = std::get_if<LabelPolicy>(&setup_.policy);
   const bool half = labels != nullptr && round <= labels->first_rounds;
-  return std::make_unique<ExactOracle>(shard_setting(client),
-                                       half ? halves_of(client).first : shard_of(client), streams);
+  return std::make_unique<ExactOracle>(setting, half ? halves_of(client).first : shard_of(client), streams);
 }
 
 Message Simulation::message_from(std::span<const std::byte> bytes) const {

@@ -186,7 +186,8 @@ class Simulation {
   bool draws_secret_cohorts() const;
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
-  MeteredOracle::Setting shard_setting(std::int64_t client) const;
+  // What an oracle of one client has whatever the policy.
+  MeteredOracle::Setting exact_setting(const Examples& examples, std::int64_t client) const;
   torch::Tensor shard_of(std::int64_t client) const;
   // What a client brings into a round from those before.
   struct Past {
@@ -297,7 +298,6 @@ class Simulation {
   GradientEngine engine_;
   Evaluator evaluator_;
   PublicCompute compute_;
-  MeteredOracle::Setting oracle_setting_;
   std::int64_t round_ = 0;
   Params params_;
   Message server_state_;
