@@ -58,7 +58,7 @@ StateFile StateFile::open(const fs::path& path, std::vector<Extent> kept) {
     if (extent.offset < file.end_ || extent.offset > kLargest || extent.size > kLargest - extent.offset) {
       fail_damaged(path, "the checkpoint's list of what it holds is wrong");
     }
-    if (extent.offset > file.end_) file.gaps_[file.end_] = extent.offset - file.end_;
+    if (extent.offset > file.end_) file.gaps_[file.end_] = extent.offset;
     file.end_ = extent.offset + extent.size;
   }
   struct stat status = {};
@@ -72,7 +72,8 @@ StateFile StateFile::open(const fs::path& path, std::vector<Extent> kept) {
 }
 
 std::uint64_t StateFile::room_for(std::uint64_t size) const {
-  const auto gap = std::ranges::find_if(gaps_, [&](const auto& entry) { return entry.second >= size; });
+  const auto gap =
+      std::ranges::find_if(gaps_, [&](const auto& gap) { return gap.second - gap.first >= size; });
   return gap == gaps_.end() ? end_ : gap->first;
 }
 
@@ -81,10 +82,8 @@ void StateFile::take(std::uint64_t offset, std::uint64_t size) {
     end_ += size;
     return;
   }
-  const auto gap = gaps_.find(offset);
-  const std::uint64_t left = gap->second - size;
-  gaps_.erase(gap);
-  if (left > 0) gaps_[offset + size] = left;
+  const std::uint64_t end = gaps_.extract(offset).mapped();
+  if (offset + size < end) gaps_[offset + size] = end;
 }
 
 Extent StateFile::write(std::span<const std::byte> bytes) {
@@ -115,23 +114,15 @@ Bytes StateFile::read(const Extent& extent) const {
 
 void StateFile::release(const Extent& extent) {
   if (extent.size == 0) return;
-  auto gap = gaps_.emplace(extent.offset, extent.size).first;
-  if (const auto next = std::next(gap); next != gaps_.end() && next->first == gap->first + gap->second) {
-    gap->second += next->second;
-    gaps_.erase(next);
-  }
-  if (gap != gaps_.begin()) {
-    const auto before = std::prev(gap);
-    if (before->first + before->second == gap->first) {
-      before->second += gap->second;
-      gaps_.erase(gap);
-      gap = before;
-    }
-  }
-  if (gap->first + gap->second == end_) {
-    end_ = gap->first;
-    gaps_.erase(gap);
-  }
+  std::uint64_t begin = extent.offset, end = extent.offset + extent.size;
+  if (const auto next = gaps_.extract(end)) end = next.mapped();
+  const auto after = gaps_.upper_bound(begin);
+  if (after != gaps_.begin() && std::prev(after)->second == begin)
+    begin = gaps_.extract(std::prev(after)).key();
+  if (end == end_)
+    end_ = begin;
+  else
+    gaps_[begin] = end;
 }
 
 void StateFile::sync() const {

@@ -47,7 +47,7 @@ class StateFile {
   std::filesystem::path path_;
   Descriptor descriptor_;
   std::uint64_t end_ = 0;
-  std::map<std::uint64_t, std::uint64_t> gaps_;  // offset to size, below the end; no two of them touch
+  std::map<std::uint64_t, std::uint64_t> gaps_;  // from where to where, below the end; no two of them touch
 };
 
 }  // namespace fedarena
