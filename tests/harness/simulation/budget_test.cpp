@@ -1,6 +1,5 @@
 // The privacy filter: a run ends before the round that would overspend.
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "tests/harness/simulation/budgets.hpp"
@@ -218,7 +217,6 @@ TEST_F(Budgets, OfZeroSetNoLimit) {
 TEST_F(Budgets, PayForAsManyVotesAsTheOracleSaysAndForRoundsWithoutAny) {
   const Vote vote = [](const Voters& voters) { return voters.examples.inputs.sum(1).unsqueeze(1); };
   for (const PerClient& budget : {PerClient(2), PerClient({1.0, 3.0})}) {
-    std::mutex mutex;
     std::map<std::int64_t, std::int64_t> taken;
     algorithm.steps_in = [](std::int64_t) { return 0; };
     algorithm.on_train = [&](Client& client) {
@@ -228,7 +226,6 @@ TEST_F(Budgets, PayForAsManyVotesAsTheOracleSaysAndForRoundsWithoutAny) {
         const std::int64_t paid = client.oracle.votes_left(query);
         for (; client.oracle.votes_left(query) > 0; ++votes) (void)client.oracle.noisy_sum(vote, query);
         EXPECT_EQ(votes, paid);
-        const std::lock_guard lock(mutex);
         taken[client.id] = votes;
       }
       EXPECT_EQ(client.oracle.votes_left(query), 0);
@@ -291,14 +288,12 @@ TEST_F(Budgets, PayForThePlan) {
 }
 
 TEST_F(Budgets, PayForAsManyGradientsAsTheOracleSays) {
-  std::mutex mutex;
   std::map<std::int64_t, std::int64_t> taken;
   algorithm.steps_in = [](std::int64_t) { return 0; };
   algorithm.on_train = [&](Client& client) {
     if (client.round > 1) return;
     std::int64_t gradients = 0;
     for (; client.oracle.gradients_left(2) > 0; ++gradients) take_gradients(client, 2, 1);
-    const std::lock_guard lock(mutex);
     taken[client.id] = gradients;
   };
   RecordPolicy policy = records_hidden();

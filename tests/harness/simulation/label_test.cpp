@@ -2,7 +2,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <set>
 #include <vector>
 
@@ -37,10 +36,7 @@ struct Shown {
 class LabelRuns : public PrivateRuns {
  protected:
   LabelRuns() {
-    algorithm.on_train = [this](Client& client) {
-      const std::lock_guard lock(mutex_);
-      seen_.of[client.id] = client.oracle.exact_batch();
-    };
+    algorithm.on_train = [this](Client& client) { seen_.of[client.id] = client.oracle.exact_batch(); };
   }
   SimulationSetup setup(const LabelPolicy& policy, std::int64_t rounds = 4) const {
     return setup_on(pool, rounds, static_cast<std::int64_t>(partition.size()), policy);
@@ -55,7 +51,6 @@ class LabelRuns : public PrivateRuns {
   }
 
  private:
-  std::mutex mutex_;
   Shown seen_;
 };
 
@@ -71,11 +66,9 @@ TEST_F(LabelRuns, ShowTheSameRandomisedLabelsInEveryRoundWhateverIsAsked) {
   std::map<std::int64_t, torch::Tensor> counts, classes;
   std::map<std::int64_t, double> losses;
   const Params zeros = Params::zeros(model.layout(), torch::kFloat64);
-  std::mutex mutex;
   const auto note = algorithm.on_train;
   algorithm.on_train = [&](Client& client) {
     note(client);
-    const std::lock_guard lock(mutex);
     counts[client.id] = client.oracle.label_counts();
     classes[client.id] = client.oracle.held_classes();
     losses[client.id] = client.oracle.loss(zeros);
@@ -152,9 +145,7 @@ TEST_F(LabelRuns, TellExactLabelsToNobodyButTests) {
 // Nothing of a personal model is sent.
 TEST_F(LabelRuns, LeaveClientsTheirOwnExactLabels) {
   Shown kept;
-  std::mutex mutex;
   algorithm.on_personalise = [&](Client& client, const Message& downlink) {
-    const std::lock_guard lock(mutex);
     kept.of[client.id] = client.oracle.exact_batch();
     return downlink[kModel];
   };

@@ -1,7 +1,6 @@
 // Clients that are tested with models of their own.
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -58,10 +57,8 @@ TEST_F(PersonalModels, AreWhatTheirClientsAreTestedWith) {
 }
 
 TEST_F(PersonalModels, AreMadeOfWhatTheNextRoundSends) {
-  std::mutex mutex;
   std::set<std::pair<std::int64_t, Bytes>> seen;
   algorithm.on_personalise = [&](Client& client, const Message& downlink) {
-    const std::lock_guard lock(mutex);
     seen.emplace(client.round, encode(downlink));
     return downlink[kModel];
   };
@@ -72,9 +69,7 @@ TEST_F(PersonalModels, AreMadeOfWhatTheNextRoundSends) {
 
 TEST_F(PersonalModels, SeeTheStateOfTheRoundAndLeaveItAlone) {
   std::map<std::int64_t, std::int64_t> visits;
-  std::mutex mutex;
   algorithm.on_personalise = [&](Client& client, const Message& downlink) {
-    const std::lock_guard lock(mutex);
     visits[client.id] = client.state.get_or(kVisits, std::int64_t{0});
     client.state.put(kVisits, std::int64_t{100});
     return downlink[kModel];
@@ -131,13 +126,9 @@ TEST_F(PersonalModels, AreKeptAfterEvaluatedRoundsAlone) {
 TEST_F(PersonalModels, OfClientsThatAreHeldOutValidate) {
   SimulationSetup setup = tested();
   setup.held_out = {1, 3};
-  std::mutex mutex;
   std::set<std::int64_t> trained;
   std::int64_t population = 0;
-  algorithm.on_train = [&](Client& client) {
-    const std::lock_guard lock(mutex);
-    trained.insert(client.id);
-  };
+  algorithm.on_train = [&](Client& client) { trained.insert(client.id); };
   algorithm.on_aggregate = [&](Server& server, const Uplink& uplink) {
     population = server.population;
     server.params += uplink.mean(kUpdate);

@@ -1,7 +1,6 @@
 // Who takes part in rounds under privacy policies, and who can know.
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,10 +14,8 @@ namespace {
 using PrivateCohorts = PrivateRuns;
 
 TEST_F(PrivateCohorts, AreSampledOnlyWhereClientsAreHidden) {
-  std::mutex mutex;
   std::map<std::int64_t, std::vector<std::int64_t>> cohorts;
   algorithm.on_train = [&](Client& client) {
-    const std::lock_guard lock(mutex);
     std::vector<std::int64_t>& cohort = cohorts[client.round];
     cohort.insert(std::upper_bound(cohort.begin(), cohort.end(), client.id), client.id);
   };

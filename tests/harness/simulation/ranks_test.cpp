@@ -1,7 +1,6 @@
 // Simulations on several ranks: what goes between them.
 #include <atomic>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -76,11 +75,9 @@ TEST_P(RanksOfASimulation, TellClientsElsewhereWhatTheirBudgetsLeave) {
   policy.budget = PerClient({20.0, 30.0});
   policy_ = policy;
   using Left = std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>>;
-  std::mutex mutex;
   Left left;
   algorithm.on_train = [&](Client& client) {
     const std::pair both(client.oracle.gradients_left(5), client.oracle.votes_left({.parts = 2}));
-    const std::lock_guard lock(mutex);
     left[{client.id, client.round}] = both;
   };
   const WorkPool one(1, use_one_torch_thread);

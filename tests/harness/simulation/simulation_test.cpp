@@ -20,11 +20,9 @@ class SimulationTest : public SmallRuns<ScriptedSgd> {
 };
 
 TEST_F(SimulationTest, ShowsTheAlgorithmItsRun) {
-  std::mutex mutex;
   std::set<std::int64_t> clients;
   algorithm.steps = 0;
   algorithm.on_train = [&](Client& client) {
-    const std::lock_guard lock(mutex);
     clients.insert(client.id);
     EXPECT_EQ(client.round, 1);
     EXPECT_EQ(client.rounds, 5);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -109,7 +110,10 @@ class ScriptedSgd final : public Algorithm {
     for (std::int64_t step = 0; step < count; ++step) {
       local.add_scaled(-0.05, client.oracle.gradient(local, {.batch_size = batch_size}));
     }
-    if (on_train) on_train(client);
+    if (on_train) {
+      const std::lock_guard one_at_a_time(mutex_);
+      on_train(client);
+    }
     client.state.put(kVisits, client.state.get_or(kVisits, std::int64_t{0}) + 1);
     Message uplink{{kUpdate, local - start}, {kControl, 0.5 * local}, {kExamples, client.oracle.size()}};
     if (on_send) on_send(client, uplink);
@@ -131,6 +135,7 @@ class ScriptedSgd final : public Algorithm {
   }
   bool personalises() const override { return static_cast<bool>(on_personalise); }
   Params personalise(Client& client, const Message& downlink) const override {
+    const std::lock_guard one_at_a_time(mutex_);
     return on_personalise(client, downlink);
   }
 
@@ -138,11 +143,14 @@ class ScriptedSgd final : public Algorithm {
   std::function<std::optional<AccessPlan>(const Client&)> plan;
   std::function<std::int64_t(std::int64_t round)> steps_in;
   std::function<std::vector<UplinkEntry>(std::int64_t round)> entries;
-  std::function<void(Client&)> on_train;
+  std::function<void(Client&)> on_train;  // not of two clients at once
   std::function<void(Client&, Message& uplink)> on_send;
   std::function<void(Server&, const Uplink&)> on_aggregate;
-  std::function<Params(Client&, const Message&)> on_personalise;
+  std::function<Params(Client&, const Message&)> on_personalise;  // the same
   mutable std::atomic<int> starts = 0, trained = 0;
+
+ private:
+  mutable std::mutex mutex_;
 };
 
 inline RecordPolicy records_hidden(const std::string& noise_source = kStreamNoise) {
@@ -207,13 +215,9 @@ inline std::string refused_round(Simulation& simulation) {
   return message;
 }
 
-inline Params zeros_of(const Client& client) {
-  return Params::zeros(client.model.layout(), client.model.options());
-}
-
 /// Has the client take so many gradients at zero, of batches of that size; 0: of its whole shard.
 inline void take_gradients(Client& client, std::int64_t batch_size, std::int64_t count) {
-  const Params at = zeros_of(client);
+  const Params at = Params::zeros(client.model.layout(), client.model.options());
   for (std::int64_t i = 0; i < count; ++i) (void)client.oracle.gradient(at, {.batch_size = batch_size});
 }
 

@@ -30,6 +30,14 @@ class SyntheticBatches : public SmallRuns<> {
     dataset.deviation = {0.2, 1.0, 0.05};
   }
   SimulationSetup setup() const { return setup_on(pool, 9, 2); }
+  // What is shown of a batch that the algorithm names.
+  Batch shown(const Batch& batch) {
+    algorithm.on_aggregate = [=](Server& server) { server.synthetic = batch; };
+    Simulation simulation(setup());
+    EXPECT_FALSE(simulation.synthetic().inputs.defined()) << "set in start()";
+    simulation.next_round();
+    return simulation.synthetic();
+  }
   Batch examples() const {
     return ExampleReader(dataset, torch::kFloat64).read(dataset.train, torch::tensor({0, 1}));
   }
@@ -38,11 +46,7 @@ class SyntheticBatches : public SmallRuns<> {
 };
 
 TEST_F(SyntheticBatches, ArriveInPixelUnits) {
-  algorithm.on_aggregate = [&](Server& server) { server.synthetic = examples(); };
-  Simulation simulation(setup());
-  EXPECT_FALSE(simulation.synthetic().inputs.defined()) << "set in start()";
-  simulation.next_round();
-  const Batch& synthetic = simulation.synthetic();
+  const Batch synthetic = shown(examples());
   EXPECT_EQ(synthetic.inputs.scalar_type(), torch::kFloat32);
   EXPECT_TRUE(synthetic.inputs.is_contiguous());
   EXPECT_TRUE(torch::allclose(synthetic.inputs, pixels, 0, 1e-7)) << synthetic.inputs;
@@ -50,22 +54,15 @@ TEST_F(SyntheticBatches, ArriveInPixelUnits) {
 }
 
 TEST_F(SyntheticBatches, KeepWhatLiesOutsideTheUnits) {
-  algorithm.on_aggregate = [&](Server& server) {
-    server.synthetic = {torch::full({1, 3, 1, 1}, 30, torch::kFloat64), torch::tensor({1})};
-  };
-  Simulation simulation(setup());
-  simulation.next_round();
-  EXPECT_TRUE(torch::allclose(simulation.synthetic().inputs.flatten(), torch::tensor({6.1F, 30.5F, 1.75F})));
+  const Batch bright = shown({torch::full({1, 3, 1, 1}, 30, torch::kFloat64), torch::tensor({1})});
+  EXPECT_TRUE(torch::allclose(bright.inputs.flatten(), torch::tensor({6.1F, 30.5F, 1.75F})));
 }
 
 TEST_F(SyntheticBatches, StayAsTheyAreWithoutNormalisation) {
   dataset.mean.clear();
   dataset.deviation.clear();
   const torch::Tensor inputs = torch::tensor({-3.0, 0.5, 7.0}, torch::kFloat64).view({1, 3, 1, 1});
-  algorithm.on_aggregate = [&](Server& server) { server.synthetic = {inputs, torch::tensor({1})}; };
-  Simulation simulation(setup());
-  simulation.next_round();
-  EXPECT_TRUE(torch::equal(simulation.synthetic().inputs, inputs.to(torch::kFloat32)));
+  EXPECT_TRUE(torch::equal(shown({inputs, torch::tensor({1})}).inputs, inputs.to(torch::kFloat32)));
 }
 
 TEST_F(SyntheticBatches, BelongToTheRoundThatIsCompleteAlone) {
