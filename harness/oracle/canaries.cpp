@@ -89,10 +89,9 @@ ClientCanaries Canaries::of_client(std::int64_t client, const Streams& streams) 
   return {*this, of(client), streams(Purpose::kAudit)};
 }
 
-const std::vector<std::int64_t>& Canaries::of(std::int64_t client) const {
-  static const std::vector<std::int64_t> kNone;
+std::vector<std::int64_t> Canaries::of(std::int64_t client) const {
   const auto own = by_client_.find(client);
-  return own == by_client_.end() ? kNone : own->second;
+  return own == by_client_.end() ? std::vector<std::int64_t>() : own->second;
 }
 
 std::vector<std::int64_t> Canaries::sampled(double rate, const Streams& streams) const {

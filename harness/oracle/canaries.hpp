@@ -53,7 +53,7 @@ class Canaries {
   /// change nothing.
   Examples apply(const Examples& train) const;
   /// The numbers of those that this client was dealt, ascending.
-  const std::vector<std::int64_t>& of(std::int64_t client) const;
+  std::vector<std::int64_t> of(std::int64_t client) const;
   /// What the client's oracle needs of its own in one round.
   ClientCanaries of_client(std::int64_t client, const Streams& streams) const;
   /// The clients among the canaries that the sample of a round holds; `streams`: the server's.

@@ -1,13 +1,9 @@
 #include "harness/oracle/gaussian_mechanism.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
-
-#include "harness/oracle/cache_pieces.hpp"
 
 namespace fedarena {
 

@@ -26,9 +26,8 @@ std::string kind_of(const Message::Entry& entry) {
   return fmt::format("\"{}\", {}", entry.name, kKinds.at(entry.content.index()));
 }
 
-std::string kind_of(const UplinkEntry& entry) {
-  return fmt::format("\"{}\", {}", entry.name,
-                     entry.counts_examples ? "the number of its examples" : "parameters");
+const char* declared_kind(const UplinkEntry& entry) {
+  return entry.counts_examples ? "the number of its examples" : "parameters";
 }
 
 // What is wrong with a message, as what its client does; empty when it is as declared.
@@ -46,8 +45,7 @@ std::string fault_of(const Message& message, const DeclaredUplink& declared) {
     const Message::Content& content = sent[place].content;
     const auto* count = std::get_if<std::int64_t>(&content);
     if (entries[place].counts_examples ? count == nullptr : !std::holds_alternative<Params>(content))
-      return fmt::format("sends {}, declared as {},", kind_of(sent[place]),
-                         entries[place].counts_examples ? "the number of its examples" : "parameters");
+      return fmt::format("sends {}, declared as {},", kind_of(sent[place]), declared_kind(entries[place]));
     if (count != nullptr && *count != declared.examples)
       return fmt::format("sends {} that is not the number of its examples", kind_of(sent[place]));
   }
@@ -58,7 +56,8 @@ void check_declared(const Message& message, const DeclaredUplink& declared) {
   const std::string fault = fault_of(message, declared);
   if (fault.empty()) return;
   std::vector<std::string> entries;
-  for (const UplinkEntry& entry : declared.entries) entries.push_back(kind_of(entry));
+  for (const UplinkEntry& entry : declared.entries)
+    entries.push_back(fmt::format("\"{}\", {}", entry.name, declared_kind(entry)));
   throw Error(Complaint{
       .found = fmt::format("{} {} under the policy \"local\"", declared.sender, fault),
       .allowed = entries.empty() ? "nothing, as the algorithm declares"

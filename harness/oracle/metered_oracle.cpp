@@ -35,11 +35,6 @@ std::string prefix_of(std::int64_t parts) { return fmt::format("{}{}/", kVoters,
 MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
     : setting_(setting), positions_(std::move(positions)), held_(positions_), streams_(streams) {}
 
-const std::vector<double>& MeteredOracle::canary_scores() const {
-  static const std::vector<double> kNone;
-  return kNone;
-}
-
 void MeteredOracle::refuse_in_votes(const char* what) const {
   if (!casting_votes_) return;
   throw Error(
@@ -188,13 +183,7 @@ Batch MeteredOracle::examples_of_parts(const torch::Tensor& positions) const {
     batch.inputs.select(0, row).zero_();
     batch.targets.select(0, row).zero_();
   }
-  const auto split = [&](const torch::Tensor& rows) {
-    std::vector<std::int64_t> shape = rows.sizes().vec();
-    shape.erase(shape.begin());
-    shape.insert(shape.begin(), {positions.size(0), positions.size(1)});
-    return rows.reshape(shape);
-  };
-  return {split(batch.inputs), split(batch.targets)};
+  return {batch.inputs.unflatten(0, positions.sizes()), batch.targets.unflatten(0, positions.sizes())};
 }
 
 Voting& MeteredOracle::parts(const VoteQuery& query) {

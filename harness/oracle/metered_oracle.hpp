@@ -77,7 +77,7 @@ class MeteredOracle : public Oracle {
   /// Examples whose gradient was taken.
   std::int64_t gradient_examples() const { return gradient_examples_; }
   /// What the answers gave away of the client's gradient canaries.
-  virtual const std::vector<double>& canary_scores() const;
+  virtual std::vector<double> canary_scores() const { return {}; }
   /// How many gradients were asked for, and the positions (int64 [k]) of the examples of the last of them;
   /// undefined when there was none.
   std::int64_t gradients() const { return gradients_; }

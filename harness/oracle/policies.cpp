@@ -1,9 +1,9 @@
 #include "harness/oracle/policies.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "fedarena/accounting/names.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/overload.hpp"
 
 #include "harness/oracle/random_source.hpp"
@@ -252,8 +252,8 @@ const std::vector<PolicyInfo>& policies() {
 }
 
 PrivacyPolicy make_policy(const std::string& name, const Settings& settings) {
-  const auto found = std::ranges::find(policies(), name, &PolicyInfo::name);
-  if (found == policies().end()) throw Bug(fmt::format("no policy \"{}\"", name));
+  const PolicyInfo* found = find_named(policies(), name, &PolicyInfo::name);
+  if (found == nullptr) throw Bug(fmt::format("no policy \"{}\"", name));
   return found->make(settings);
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "fedarena/base/find.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -23,19 +25,13 @@ double message_norm(const Message& message) {
 
 // nullptr where the message has no parameters of that name.
 const Params* params_in(const Message& message, const char* name) {
-  for (const Message::Entry& entry : message.entries()) {
-    if (entry.name == name) return std::get_if<Params>(&entry.content);
-  }
-  return nullptr;
+  const Message::Entry* entry = find_named(message.entries(), name, &Message::Entry::name);
+  return entry == nullptr ? nullptr : std::get_if<Params>(&entry->content);
 }
 
 // Noise streams of a round: the count has the first, answers have the others in the order in which they are
 // made. Names would not do: keys whose hashes agree would share their noise.
 constexpr std::uint64_t kCountStream = 0;
-
-double count_deviation(const ClientPolicy& policy, std::int64_t cohort) {
-  return policy.count_noise > 0 ? policy.count_noise : static_cast<double>(cohort) / 20;
-}
 
 }  // namespace
 
@@ -43,7 +39,8 @@ std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t e
   const double total = policy.noise_multiplier.number();
   if (!policy.adaptive_clipping) return {total};
   const std::int64_t cohort = policy.as_if_cohort > 0 ? policy.as_if_cohort : expected_cohort;
-  const double count = count_deviation(policy, cohort) / kBitNorm;
+  const double twentieth = static_cast<double>(cohort) / 20;
+  const double count = (policy.count_noise > 0 ? policy.count_noise : twentieth) / kBitNorm;
   if (total == 0) return {0, count};
   const double rest = 1 / (total * total) - 1 / (count * count);
   if (!(rest > 0)) {

@@ -28,7 +28,7 @@ class RecordOracle final : public MeteredOracle {
     return left(event_of(batch_size));
   }
   std::vector<Access> noised(const AccessPlan& plan) const override;
-  const std::vector<double>& canary_scores() const override { return canaries_.scores(); }
+  std::vector<double> canary_scores() const override { return canaries_.scores(); }
 
  protected:
   Event class_access() const override;

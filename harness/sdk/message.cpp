@@ -1,27 +1,23 @@
 #include "fedarena/message.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 namespace fedarena {
 
 void Message::put_entry(Entry entry) {
-  for (Entry& present : entries_) {
-    if (present.name == entry.name) {
-      present.content = std::move(entry.content);
-      return;
-    }
-  }
-  entries_.push_back(std::move(entry));
+  if (Entry* present = find_named(entries_, entry.name, &Entry::name))
+    present->content = std::move(entry.content);
+  else
+    entries_.push_back(std::move(entry));
 }
 
 bool Message::contains(std::string_view name) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const Entry& entry) { return entry.name == name; });
+  return find_named(entries_, name, &Entry::name) != nullptr;
 }
 
 const Message::Content& Message::find(std::string_view name, std::size_t type) const {

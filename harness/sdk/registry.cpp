@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 #include "fedarena/plugin.hpp"
 
@@ -35,7 +36,7 @@ void check_settings(const AlgorithmInfo& info) {
     const auto fits = [](char letter) { return is_letter_or_digit(letter) || letter == '_'; };
     if (field.name.empty() || !std::ranges::all_of(field.name, fits))
       refuse("has a name that no key of a file has", "letters, digits and '_'");
-    if (std::ranges::find(kReserved, field.name) != kReserved.end())
+    if (contains(kReserved, field.name))
       refuse("has a name that [[algorithms]] needs for itself", "any but \"name\", \"label\", \"privacy\"");
     if (!names.insert(field.name).second) refuse("is declared twice", "one of a name");
     try {
@@ -59,10 +60,7 @@ void Registry::add(AlgorithmInfo info) {
 }
 
 const AlgorithmInfo* Registry::find(std::string_view name) const {
-  for (const AlgorithmInfo& info : algorithms_) {
-    if (info.name == name) return &info;
-  }
-  return nullptr;
+  return find_named(algorithms_, name, &AlgorithmInfo::name);
 }
 
 }  // namespace fedarena

@@ -214,7 +214,7 @@ results::RoundRecord Simulation::play_round() {
 void Simulation::add_canary_scores(const std::vector<std::int64_t>& cohort,
                                    const std::vector<LocalResult>& local) {
   for (std::size_t index = 0; index < cohort.size(); ++index) {
-    const std::vector<std::int64_t>& own = canaries_.of(cohort[index]);
+    const std::vector<std::int64_t> own = canaries_.of(cohort[index]);
     const std::vector<double>& scores = local[index].canary_scores;
     for (std::size_t i = 0; i < scores.size(); ++i)
       gradient_scores_[static_cast<std::size_t>(own[i])] += scores[i];
