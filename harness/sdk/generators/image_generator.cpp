@@ -33,16 +33,9 @@ PixelScale::PixelScale(const Client& client) {
   contrast_ = torch::ones({pixels}, options);
   if (!client.pixel_range.defined()) return;
   const torch::Tensor range = client.pixel_range.to(options);
-  const std::int64_t channels = range.size(1);
-  const auto each_pixel = [&](const torch::Tensor& of_channels) {
-    return of_channels.view({channels, 1}).expand({channels, pixels / channels}).reshape({pixels});
-  };
-  black_ = each_pixel(range[0]);
-  contrast_ = each_pixel(range[1] - range[0]);
-}
-
-torch::Tensor with_classes(const torch::Tensor& rows, const torch::Tensor& labels, std::int64_t classes) {
-  return at::cat({rows, at::one_hot(labels, classes).to(rows.options())}, 1);
+  const std::int64_t of_channel = pixels / range.size(1);
+  black_ = range[0].repeat_interleave(of_channel);
+  contrast_ = (range[1] - range[0]).repeat_interleave(of_channel);
 }
 
 torch::Tensor labels_in_turn(const Client& client, std::int64_t count, std::int64_t first) {
@@ -65,7 +58,8 @@ ImageGenerator::ImageGenerator(const Generators& config, const Client& client)
 }
 
 torch::Tensor ImageGenerator::codes(const torch::Tensor& labels, Stream& stream) const {
-  return with_classes(normal(stream, {labels.size(0), noise_size_}).to(network_.options()), labels, classes_);
+  const torch::Tensor noise = normal(stream, {labels.size(0), noise_size_}).to(network_.options());
+  return at::cat({noise, at::one_hot(labels, classes_).to(noise.options())}, 1);
 }
 
 torch::Tensor ImageGenerator::pixels(const torch::Tensor& codes) const {

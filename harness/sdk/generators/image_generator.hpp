@@ -47,9 +47,6 @@ class PixelScale {
   torch::Tensor black_, contrast_;  // [pixels]
 };
 
-/// Rows of numbers with the class of each row behind them: [n, numbers + classes].
-torch::Tensor with_classes(const torch::Tensor& rows, const torch::Tensor& labels, std::int64_t classes);
-
 /// first, first + 1, .. modulo the classes: int64 [count].
 torch::Tensor labels_in_turn(const Client& client, std::int64_t count, std::int64_t first = 0);
 /// Those of a client's set: 0, 1, .. in turn; where there are fewer than classes, from where the client
@@ -62,7 +59,7 @@ class ImageGenerator {
  public:
   ImageGenerator(const Generators& config, const Client& client);
 
-  /// What images of these classes (int64 [n]) are made of: standard normal noise and the class.
+  /// What images of these classes (int64 [n]) are made of: standard normal noise, and behind it the class.
   torch::Tensor codes(const torch::Tensor& labels, Stream& stream) const;
   /// [n, pixels], from 0 to 1.
   torch::Tensor pixels(const torch::Tensor& codes) const;
