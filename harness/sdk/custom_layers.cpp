@@ -53,11 +53,7 @@ Custom upsample(std::int64_t size) {
 
 Custom reshape(const Custom::Shape& shape) {
   return without_parameters(
-      [shape](const torch::Tensor& inputs) {
-        Custom::Shape batch{inputs.size(0)};
-        batch.insert(batch.end(), shape.begin(), shape.end());
-        return inputs.reshape(batch);
-      },
+      [shape](const torch::Tensor& inputs) { return inputs.flatten(1).unflatten(1, shape); },
       [shape](const Custom::Shape& inputs) {
         FEDARENA_CHECK(c10::multiply_integers(inputs), ==, c10::multiply_integers(shape));
         return shape;

@@ -8,13 +8,6 @@
 #include "fedarena/model_averaging.hpp"
 
 namespace fedarena {
-namespace {
-
-bool ends_affinely(const Model& model) {
-  return std::holds_alternative<Linear>(model.architecture().layers.back());
-}
-
-}  // namespace
 
 std::vector<Params> decode_models(const Uplink& uplink, const Params& start) {
   std::vector<Params> models;
@@ -41,7 +34,8 @@ torch::Tensor Distillation::mean_outputs(const torch::Tensor& inputs) const {
 Params Distillation::gradient(const Params& student, const Batch& lesson) const {
   if (model_.architecture().loss == Loss::kSquaredError) return compute_.gradient(student, lesson);
   const torch::Tensor taught = at::softmax(lesson.targets / temperature_, 1);
-  if (temperature_ == 1 || ends_affinely(model_)) return softened_gradient(student, {lesson.inputs, taught});
+  const bool ends_affinely = std::holds_alternative<Linear>(model_.architecture().layers.back());
+  if (temperature_ == 1 || ends_affinely) return softened_gradient(student, {lesson.inputs, taught});
   const torch::Tensor known = at::softmax(compute_.outputs(student, lesson.inputs) / temperature_, 1);
   const torch::Tensor slopes = (known - taught) * (temperature_ / static_cast<double>(lesson.size()));
   return compute_.output_gradient(student, lesson.inputs, slopes).parameters;

@@ -34,12 +34,8 @@ torch::Tensor relative_distances(const torch::Tensor& points, const torch::Tenso
 }
 
 Choices nearest_centres(const torch::Tensor& points, const torch::Tensor& centres) {
-  const torch::Tensor distances = relative_distances(points, centres);
-  const auto* own = distances.data_ptr<double>();
-  Choices choices;
-  for (std::int64_t i = 0; i < points.size(0); ++i, own += centres.size(0))
-    choices.push_back(static_cast<std::size_t>(std::min_element(own, own + centres.size(0)) - own));
-  return choices;
+  const torch::Tensor nearest = relative_distances(points, centres).argmin(1);
+  return {nearest.data_ptr<std::int64_t>(), nearest.data_ptr<std::int64_t>() + nearest.numel()};
 }
 
 // A position drawn with a probability proportional to its weight; where none has any, the first that has not
@@ -124,12 +120,8 @@ torch::Tensor nearest_points(const torch::Tensor& points, const torch::Tensor& c
   const torch::Tensor origin = centres[0].nan_to_num(0, 0, 0);
   const torch::Tensor lengths = (points - origin).square().sum(1, true).to(torch::kCPU, torch::kFloat64);
   const torch::Tensor distances =
-      (relative_distances(points, centres) + lengths).nan_to_num(kFar, kFar, kFar).t().contiguous();
-  const auto* own = distances.data_ptr<double>();
-  std::vector<std::int64_t> nearest;
-  for (std::int64_t j = 0; j < centres.size(0); ++j, own += points.size(0))
-    nearest.push_back(std::min_element(own, own + points.size(0)) - own);
-  return torch::tensor(nearest, torch::kInt64).to(points.device());
+      (relative_distances(points, centres) + lengths).nan_to_num(kFar, kFar, kFar);
+  return distances.argmin(0).to(points.device());
 }
 
 }  // namespace fedarena

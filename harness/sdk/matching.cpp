@@ -39,12 +39,6 @@ double add_cosine(const Rows& rows, double least, double least_target, double we
   return weight * (static_cast<double>(cosines.size(0)) - cosines.sum().item<double>());
 }
 
-double add_squared(const Rows& rows, double weight, torch::Tensor& slope) {
-  const torch::Tensor difference = rows.matched - rows.target;
-  slope += 2 * weight * difference;
-  return weight * difference.square().sum().item<double>();
-}
-
 }  // namespace
 
 Schema<GradientMatching> GradientMatching::schema() {
@@ -74,7 +68,10 @@ MatchingDistance matching_distance(const Params& matched, const Params& target, 
       distance.value += add_cosine(rows, least, least_target, weight, slope);
     }
     if (how.criterion != "cosine") {
-      distance.value += add_squared(rows, how.criterion == "squared" ? 1 : how.squared_weight, slope);
+      const double weight = how.criterion == "squared" ? 1 : how.squared_weight;
+      const torch::Tensor difference = rows.matched - rows.target;
+      slope += 2 * weight * difference;
+      distance.value += weight * difference.square().sum().item<double>();
     }
     distance.slope[i].copy_(slope.reshape(matched[i].sizes()));
   }
