@@ -66,7 +66,7 @@ struct Config : RateSchedule, SyntheticSets, ImageTraining, ClassMatching, SetTr
 class Embedding {
  public:
   Embedding(const Model& body, const Params& at)
-      : body_(body), weights_(feature_weights(body, at)), head_(last_matrix(at)) {}
+      : body_(body), weights_(feature_weights(body, at)), head_(at[at.size() - 2]) {}
 
   // Of features.
   std::int64_t dimension() const { return head_.size(1); }
@@ -79,11 +79,9 @@ class Embedding {
   }
 
  private:
-  static torch::Tensor last_matrix(const Params& at) { return at[at.size() - 2]; }
-
   const Model& body_;
   Params weights_;
-  torch::Tensor head_;
+  torch::Tensor head_;  // the matrix of that map
 };
 
 // A standard normal step from the centre, cut to length rho where it is longer: in as many dimensions as a
@@ -93,18 +91,6 @@ Params weights_near(const Params& centre, double rho, Stream& stream) {
   const double length = norm(step);
   if (length > rho) step *= rho / length;
   return step + centre;
-}
-
-struct Distance {
-  double value = 0;
-  torch::Tensor slope;  // in the images
-};
-
-Distance distance_between(const Embedding& embedding, const torch::Tensor& real, const Batch& images) {
-  const torch::AutoGradMode enabled(true);
-  const torch::Tensor leaf = images.inputs.detach().requires_grad_();
-  const torch::Tensor distance = embedding.distance(real, embedding.features(leaf).mean(0));
-  return {distance.item<double>(), torch::autograd::grad({distance}, {leaf})[0]};
 }
 
 // The mean features of classes under one draw of weights, from the sum of votes; a row in place of a class's
@@ -141,9 +127,11 @@ void match_distributions(const Config& config, Client& client, const Params& sta
     const ClassExamples compared = config.votes() ? voted_means(config, client, embedding) : draw;
     descent.step(slope_by_class(config, set, compared, draws, [&](const Batch& real, const Batch& own) {
       const torch::Tensor features = config.votes() ? real.inputs : embedding.features(real.inputs).detach();
-      Distance distance = distance_between(embedding, features.mean(0), own);
-      client.observed.add("matching-loss", distance.value);
-      return std::move(distance.slope);
+      const torch::AutoGradMode enabled(true);
+      const torch::Tensor leaf = own.inputs.detach().requires_grad_();
+      const torch::Tensor distance = embedding.distance(features.mean(0), embedding.features(leaf).mean(0));
+      client.observed.add("matching-loss", distance.item<double>());
+      return torch::autograd::grad({distance}, {leaf})[0];
     }));
   }
 }

@@ -18,42 +18,6 @@ namespace {
 constexpr std::uint64_t kAugmentations = 1;
 constexpr std::uint64_t kTrialBatches = 2;
 
-// The derivative, in the images, of the distance of their gradient at `at`, augmented, from `real`.
-torch::Tensor slope_of_distance(const Config& config, Client& client, const Params& at, const Batch& set,
-                                const Params& real, const Augmentation& augmentation) {
-  const torch::Tensor slope =
-      matching_slope(config, client, at, {augmentation(set.inputs), set.targets}, real);
-  return augmentation.pull_back(set.inputs, slope);
-}
-
-}  // namespace
-
-void approximate(const Config& config, Client& client, const Params& start, Batch& set) {
-  const double rate = config.rate_in(client.round, client.rounds);
-  Stream draws = client.streams(Purpose::kSynthetic, kAugmentations);
-  fedarena::ImageDescent descent(config, set.inputs);
-  for (std::int64_t trajectory = 0; trajectory < config.trajectories; ++trajectory) {
-    Params local = start;
-    for (std::int64_t outer = 0; outer < config.outer_steps; ++outer) {
-      if (norm(local - start) >= config.radius) break;
-      for (std::int64_t batch = 0; batch < config.real_batches; ++batch) {
-        const Augmentation augmentation = Augmentation::draw(config.augmentation, draws);
-        const Params real =
-            client.oracle.gradient(local, {.batch_size = config.batch_size, .augmentation = &augmentation});
-        for (std::int64_t update = 0; update < config.image_updates; ++update) {
-          descent.step(slope_of_distance(config, client, local, set, real, augmentation));
-        }
-      }
-      if (outer + 1 == config.outer_steps) break;
-      for (std::int64_t step = 0; step < config.model_steps; ++step) {
-        local.add_scaled(-rate, client.compute.gradient(local, set));
-      }
-    }
-  }
-}
-
-namespace {
-
 // How far the point of least loss on the walk lies, where each example votes once with its losses at all
 // points, each beside that at the start.
 double voted_radius(const Config& config, Client& client, const Params& start, GlobalDescent descent) {
@@ -79,6 +43,32 @@ double voted_radius(const Config& config, Client& client, const Params& start, G
 }
 
 }  // namespace
+
+void approximate(const Config& config, Client& client, const Params& start, Batch& set) {
+  const double rate = config.rate_in(client.round, client.rounds);
+  Stream draws = client.streams(Purpose::kSynthetic, kAugmentations);
+  fedarena::ImageDescent descent(config, set.inputs);
+  for (std::int64_t trajectory = 0; trajectory < config.trajectories; ++trajectory) {
+    Params local = start;
+    for (std::int64_t outer = 0; outer < config.outer_steps; ++outer) {
+      if (norm(local - start) >= config.radius) break;
+      for (std::int64_t batch = 0; batch < config.real_batches; ++batch) {
+        const Augmentation augmentation = Augmentation::draw(config.augmentation, draws);
+        const Params real =
+            client.oracle.gradient(local, {.batch_size = config.batch_size, .augmentation = &augmentation});
+        for (std::int64_t update = 0; update < config.image_updates; ++update) {
+          const Batch changed{augmentation(set.inputs), set.targets};
+          const torch::Tensor slope = matching_slope(config, client, local, changed, real);
+          descent.step(augmentation.pull_back(set.inputs, slope));
+        }
+      }
+      if (outer + 1 == config.outer_steps) break;
+      for (std::int64_t step = 0; step < config.model_steps; ++step) {
+        local.add_scaled(-rate, client.compute.gradient(local, set));
+      }
+    }
+  }
+}
 
 double effective_radius(const Config& config, Client& client, const Params& start, const WeightedSet& own) {
   GlobalDescent descent(config, client.compute, {own}, client.streams(Purpose::kSynthetic, kTrialBatches));
