@@ -284,7 +284,5 @@ TEST(NoiseSource, OfTheSystemNeverRepeats) {
   EXPECT_EQ(std::adjacent_find(values.begin(), values.end()), values.end());
 }
 
-TEST(NoiseSource, HasNoOtherNames) { EXPECT_THROW(make_noise_source("seeded", streams()), Bug); }
-
 }  // namespace
 }  // namespace fedarena

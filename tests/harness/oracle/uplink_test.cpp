@@ -336,8 +336,7 @@ TEST(AdaptiveClipping, ChargesTheCount) {
     const PrivateUplink uplink = server.receive({});
     (void)uplink.mean(kFirst);
     (void)uplink.mean(kSecond);
-    ASSERT_EQ(uplink.accesses().list().size(), 1U);
-    const auto& event = std::get<SampledGaussian>(uplink.accesses().list()[0].event);
+    const SampledGaussian& event = only_event(uplink.accesses());
     ASSERT_EQ(event.noise_multipliers.size(), 2U);
     EXPECT_EQ(event.noise_multipliers[1], 2 * (count_noise > 0 ? count_noise : 5));
     EXPECT_GT(event.noise_multipliers[0], 1);
@@ -381,8 +380,8 @@ TEST(AdaptiveClipping, RescalesBothQueriesToALargerCohort) {
   EXPECT_NO_THROW((void)noise_multipliers(server.policy, kCohort));
   const PrivateUplink uplink = server.receive({});
   (void)uplink.mean(kFirst);
-  const auto& as_if = std::get<SampledGaussian>(uplink.as_if_accesses().list().at(0).event);
-  const auto& simulated = std::get<SampledGaussian>(uplink.accesses().list().at(0).event);
+  const SampledGaussian &as_if = only_event(uplink.as_if_accesses()),
+                        &simulated = only_event(uplink.accesses());
   EXPECT_EQ(as_if.rate, 0.001);
   EXPECT_EQ(simulated.rate, 0.1);
   EXPECT_NEAR(joint_noise_multiplier(as_if), 1, 1e-12);

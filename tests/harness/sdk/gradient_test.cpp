@@ -170,11 +170,6 @@ const Model& model() {
   return kept;
 }
 
-Params random_params(std::uint64_t seed) {
-  Stream stream({.seed = seed});
-  return {model().layout(), normal(stream, {model().layout()->numel()})};
-}
-
 std::vector<GradientMatching> all_criteria() {
   std::vector<GradientMatching> all;
   for (const char* criterion : {"cosine", "squared", "cosine+squared"}) {
@@ -212,7 +207,7 @@ double by_hand(const Params& matched, const Params& target, const GradientMatchi
 }
 
 TEST(MatchingDistance, IsThatOfThePaper) {
-  const Params matched = random_params(1), target = random_params(2);
+  const Params matched = random_params(model(), 1), target = random_params(model(), 2);
   for (const GradientMatching& how : all_criteria()) {
     const double expected = by_hand(matched, target, how);
     EXPECT_NEAR(matching_distance(matched, target, how).value, expected, 1e-12 * expected) << how.criterion;
@@ -220,12 +215,12 @@ TEST(MatchingDistance, IsThatOfThePaper) {
 }
 
 TEST(MatchingDistance, HasTheSlopeOfItsValue) {
-  const Params matched = random_params(3), target = random_params(4);
+  const Params matched = random_params(model(), 3), target = random_params(model(), 4);
   constexpr double kStep = 1e-6;
   for (const GradientMatching& how : all_criteria()) {
     const MatchingDistance distance = matching_distance(matched, target, how);
     for (std::uint64_t seed = 10; seed < 15; ++seed) {
-      const Params direction = random_params(seed);
+      const Params direction = random_params(model(), seed);
       const double ahead = matching_distance(matched + kStep * direction, target, how).value;
       const double behind = matching_distance(matched - kStep * direction, target, how).value;
       EXPECT_NEAR(dot(distance.slope, direction), (ahead - behind) / (2 * kStep), 1e-6)
@@ -235,7 +230,7 @@ TEST(MatchingDistance, HasTheSlopeOfItsValue) {
 }
 
 TEST(MatchingDistance, OfCosinesIgnoresLengthsOfRows) {
-  const Params matched = random_params(5), target = random_params(6);
+  const Params matched = random_params(model(), 5), target = random_params(model(), 6);
   for (const GradientMatching& how : all_criteria()) {
     const double change = std::abs(matching_distance(matched, 7 * target, how).value -
                                    matching_distance(matched, target, how).value);
@@ -249,7 +244,7 @@ TEST(MatchingDistance, OfCosinesIgnoresLengthsOfRows) {
 }
 
 TEST(MatchingDistance, OfARowWithoutDirectionIsOneAndFlat) {
-  const Params zero = zeros_like(random_params(7)), target = random_params(8);
+  const Params zero = zeros_like(random_params(model(), 7)), target = random_params(model(), 8);
   const GradientMatching cosine{.criterion = "cosine"};
   // Rows of the layout: 3 of the convolution, 3 of the affine map, and four vectors.
   EXPECT_DOUBLE_EQ(matching_distance(zero, target, cosine).value, 3 + 3 + 4);
@@ -260,8 +255,8 @@ TEST(MatchingDistance, OfARowWithoutDirectionIsOneAndFlat) {
 }
 
 TEST(MatchingDistance, TakesNoDirectionFromRounding) {
-  const Params target = random_params(9);
-  Params matched = random_params(11);
+  const Params target = random_params(model(), 9);
+  Params matched = random_params(model(), 11);
   matched[1].mul_(1e-16);  // the convolution's bias
   const GradientMatching cosine{.criterion = "cosine"};
   EXPECT_EQ(matching_distance(matched, target, cosine).slope[1].abs().max().item<double>(), 0);
@@ -270,8 +265,9 @@ TEST(MatchingDistance, TakesNoDirectionFromRounding) {
 }
 
 TEST(MatchingDistance, IsTheSameByAllRowsAtOnce) {
-  const Params matched = random_params(12), target = random_params(13), zero = zeros_like(matched);
-  Params rounded = random_params(14);
+  const Params matched = random_params(model(), 12), target = random_params(model(), 13),
+               zero = zeros_like(matched);
+  Params rounded = random_params(model(), 14);
   rounded[1].mul_(1e-16);
   for (const GradientMatching& how : all_criteria()) {
     for (const auto& [from, to] :

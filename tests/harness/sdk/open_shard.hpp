@@ -55,10 +55,7 @@ class OpenShard final : public Oracle {
     const std::int64_t voters = query.parts > 0 ? query.parts : size();
     const std::int64_t each = size() / voters;
     const auto split = [&](const torch::Tensor& rows) {
-      std::vector<std::int64_t> shape = rows.sizes().vec();
-      shape[0] = each;
-      shape.insert(shape.begin(), voters);
-      return rows.narrow(0, 0, voters * each).reshape(shape);
+      return rows.narrow(0, 0, voters * each).unflatten(0, {voters, each});
     };
     const torch::Tensor inputs = split(examples_.inputs), targets = split(examples_.targets);
     torch::Tensor sum;
