@@ -18,7 +18,8 @@ constexpr std::int64_t kRounds = 6;
 constexpr std::uint64_t kSeed = 3;
 
 struct AveragingCase {
-  std::string name;
+  std::string name = {};
+  std::string algorithm = "fedavg";
   std::int64_t steps = 4;
   double rate = 0.12;
   std::string schedule = "constant";
@@ -36,7 +37,7 @@ struct AveragingCase {
     }
     return rate;
   }
-  Settings settings(const std::string& algorithm) const {
+  Settings settings() const {
     return declared_by(algorithm, {{"local_steps", steps},
                                    {"batch_size", 0},
                                    {"rate", rate},
@@ -52,9 +53,12 @@ struct AveragingCase {
   }
 };
 
-void expect_matrix_powers(const std::string& algorithm, const AveragingCase& wanted) {
+class AveragingTrajectory : public ::testing::TestWithParam<AveragingCase> {};
+
+TEST_P(AveragingTrajectory, FollowsMatrixPowers) {
+  const AveragingCase& wanted = GetParam();
   const QuadraticFederation federation = quadratic_federation({9, 30, 14, 6, 21});
-  expect_rounds(federation, algorithm, wanted.settings(algorithm),
+  expect_rounds(federation, wanted.algorithm, wanted.settings(),
                 {.seed = kSeed, .rounds = kRounds, .cohort_size = wanted.cohort_size},
                 [&](const Vector& x, const std::vector<std::int64_t>& cohort, std::int64_t round) {
                   return average_round(
@@ -68,11 +72,23 @@ void expect_matrix_powers(const std::string& algorithm, const AveragingCase& wan
                 });
 }
 
-class FedAvgTrajectory : public ::testing::TestWithParam<AveragingCase> {};
+// FedSGD makes one step.
+AveragingCase fedsgd(AveragingCase wanted) {
+  wanted.name = "FedSgd" + wanted.name;
+  wanted.algorithm = "fedsgd";
+  wanted.steps = 1;
+  wanted.rate = 0.2;
+  wanted.schedule = "step";
+  return wanted;
+}
 
-TEST_P(FedAvgTrajectory, FollowsMatrixPowers) { expect_matrix_powers("fedavg", GetParam()); }
+AveragingCase fedprox(AveragingCase wanted) {
+  wanted.name = "FedProx" + wanted.name;
+  wanted.algorithm = "fedprox";
+  return wanted;
+}
 
-INSTANTIATE_TEST_SUITE_P(Settings, FedAvgTrajectory,
+INSTANTIATE_TEST_SUITE_P(Settings, AveragingTrajectory,
                          ::testing::ValuesIn(std::vector<AveragingCase>{
                              {.name = "OneStep", .steps = 1},
                              {.name = "ManySteps", .steps = 25},
@@ -87,40 +103,18 @@ INSTANTIATE_TEST_SUITE_P(Settings, FedAvgTrajectory,
                              {.name = "MomentumAndWeightDecay", .momentum = 0.4, .weight_decay = 0.05},
                              {.name = "StepSchedule", .schedule = "step"},
                              {.name = "CosineSchedule", .schedule = "cosine"},
-                             {"AllTogether", 7, 0.08, "cosine", 0, 0.5, 0.02, 0.8, false, 2}}),
-                         [](const auto& info) { return info.param.name; });
-
-class FedSgdTrajectory : public ::testing::TestWithParam<AveragingCase> {};
-
-TEST_P(FedSgdTrajectory, StepsAlongTheMeanGradient) {
-  AveragingCase wanted = GetParam();
-  wanted.steps = 1;
-  wanted.rate = 0.2;
-  wanted.schedule = "step";
-  expect_matrix_powers("fedsgd", wanted);
-}
-
-INSTANTIATE_TEST_SUITE_P(Settings, FedSgdTrajectory,
-                         ::testing::ValuesIn(std::vector<AveragingCase>{
-                             {.name = "Default"},
-                             {.name = "Uniform", .by_examples = false},
-                             {.name = "PartialParticipation", .cohort_size = 2}}),
-                         [](const auto& info) { return info.param.name; });
-
-class FedProxTrajectory : public ::testing::TestWithParam<AveragingCase> {};
-
-TEST_P(FedProxTrajectory, FollowsMatrixPowers) { expect_matrix_powers("fedprox", GetParam()); }
-
-INSTANTIATE_TEST_SUITE_P(Settings, FedProxTrajectory,
-                         ::testing::ValuesIn(std::vector<AveragingCase>{
-                             {.name = "Default", .mu = 0.5},
-                             {.name = "LargeMu", .mu = 8},
-                             {.name = "TinyMu", .mu = 1e-4},
-                             {.name = "Uniform", .mu = 0.5, .by_examples = false},
-                             {.name = "PartialParticipation", .mu = 0.5, .cohort_size = 2},
-                             {.name = "Momentum", .mu = 0.5, .momentum = 0.5},
-                             {.name = "WeightDecay", .mu = 0.5, .weight_decay = 0.2},
-                             {"AllTogether", 9, 0.1, "constant", 1.5, 0.3, 0.1, 0.7, false, 3}}),
+                             {"AllTogether", "fedavg", 7, 0.08, "cosine", 0, 0.5, 0.02, 0.8, false, 2},
+                             fedsgd({}),
+                             fedsgd({.name = "Uniform", .by_examples = false}),
+                             fedsgd({.name = "PartialParticipation", .cohort_size = 2}),
+                             fedprox({.mu = 0.5}),
+                             fedprox({.name = "LargeMu", .mu = 8}),
+                             fedprox({.name = "TinyMu", .mu = 1e-4}),
+                             fedprox({.name = "Uniform", .mu = 0.5, .by_examples = false}),
+                             fedprox({.name = "PartialParticipation", .mu = 0.5, .cohort_size = 2}),
+                             fedprox({.name = "Momentum", .mu = 0.5, .momentum = 0.5}),
+                             fedprox({.name = "WeightDecay", .mu = 0.5, .weight_decay = 0.2}),
+                             fedprox({"AllTogether", "", 9, 0.1, "constant", 1.5, 0.3, 0.1, 0.7, false, 3})}),
                          [](const auto& info) { return info.param.name; });
 
 // With exact gradients one epoch is one step, so that two ways to state the work agree to the bit.
@@ -134,14 +128,14 @@ TEST(FedAvg, CountsEpochsOfTheWholeShardAsSteps) {
 // with K = 1 it is.
 TEST(FedAvg, StopsAtItsBiasedFixedPoint) {
   const QuadraticFederation federation = quadratic_federation({9, 30, 14});
-  const std::size_t size = federation.clients[0].slope.size();
+  const Matrix one = identity(federation.clients[0].slope.size());
   const double rate = 0.15;
   const Vector optimum = federation.optimum(true);
   for (const std::int64_t steps : {1, 10}) {
-    Matrix left = zero_matrix(size, size);
-    Vector right(size);
+    Matrix left = torch::zeros_like(one);
+    Vector right(optimum.size());
     for (const Quadratic& client : federation.clients) {
-      const Matrix travel = identity(size) + (-1.0 * power(identity(size) + (-rate * client.hessian), steps));
+      const Matrix travel = one - torch::matrix_power(one - rate * client.hessian, steps);
       left = left + client.examples * travel;
       right = right + client.examples * (travel * client.optimum());
     }

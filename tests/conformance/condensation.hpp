@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "fedarena/matching.hpp"
 
@@ -52,6 +54,29 @@ struct CondensationByHand {
     }
     return set;
   }
+};
+
+/// A client with examples of classes 0 and 2 out of three.
+class Condensing : public ::testing::Test {
+ protected:
+  Condensing() {
+    Stream stream({.seed = 4});
+    examples = {normal(stream, {5, 1, 3, 3}), torch::tensor({2, 0, 0, 2, 2}, torch::kInt64)};
+  }
+
+  /// The set that it sends.
+  Batch train(const std::string& algorithm, const Settings& settings) {
+    OpenShard shard(bench.model, examples);
+    const Message sent = bench.train(*plugins().create(algorithm, settings), shard, {});
+    accesses = shard.accesses;
+    return decode_set(sent, torch::kFloat64);
+  }
+
+  Workbench bench{{.input_shape = {1, 3, 3},
+                   .outputs = 3,
+                   .layers = {Conv2d{1, 2, 3, 1}, Relu{}, Flatten{}, Linear{18, 3}}}};
+  Batch examples;
+  std::vector<std::string> accesses;
 };
 
 }  // namespace fedarena

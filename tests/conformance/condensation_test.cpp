@@ -14,26 +14,6 @@ namespace {
 
 using test::message_of;
 
-class Condensing : public ::testing::Test {
- protected:
-  Condensing() {
-    Stream stream({.seed = 4});
-    examples = {normal(stream, {5, 1, 3, 3}), torch::tensor({2, 0, 0, 2, 2}, torch::kInt64)};
-  }
-
-  Batch train(const std::string& algorithm, const Settings& settings) {
-    OpenShard shard(bench.model, examples);
-    const Message sent = bench.train(*plugins().create(algorithm, settings), shard, {});
-    accesses = shard.accesses;
-    return decode_set(sent, torch::kFloat64);
-  }
-
-  Workbench bench{
-      {.input_shape = {1, 3, 3}, .outputs = 3, .layers = {Conv2d{1, 2, 3, 1}, Flatten{}, Linear{18, 3}}}};
-  Batch examples;
-  std::vector<std::string> accesses;
-};
-
 using Dsc = Condensing;
 using Psg = Condensing;
 

@@ -52,12 +52,14 @@ class Teaching : public ::testing::Test {
     return lone.params;
   }
 
+  // Of what both teachers say.
+  torch::Tensor mean_outputs(const torch::Tensor& seen) const {
+    return (bench.model.forward(teachers[0], seen) + bench.model.forward(teachers[1], seen)) / 2;
+  }
+
   void expect_gradients() {
-    const std::vector<Params> teachers{random_params(bench.model, 5), random_params(bench.model, 6)};
     const Params student = random_params(bench.model, 7);
-    const torch::Tensor seen = inputs(6);
-    const torch::Tensor mean =
-        (bench.model.forward(teachers[0], seen) + bench.model.forward(teachers[1], seen)) / 2;
+    const torch::Tensor seen = inputs(6), mean = mean_outputs(seen);
     for (const double temperature : {1.0, 3.0}) {
       const Distillation distillation(bench.model, bench.compute, teachers, temperature);
       EXPECT_LE(largest_difference(distillation.mean_outputs(seen), mean), 1e-14);
@@ -73,6 +75,7 @@ class Teaching : public ::testing::Test {
   }
 
   Workbench bench;
+  const std::vector<Params> teachers{random_params(bench.model, 5), random_params(bench.model, 6)};
   Batch synthetic;
   torch::Tensor pixel_range;
 };
@@ -103,11 +106,11 @@ class FedDfOnALine : public Teaching {
 // Outputs are linear in the parameters, so that the student of least squared distance from the mean outputs
 // is the mean of the teachers, each alike, wherever the weighted average begins.
 TEST_F(FedDfOnALine, EndsAtTheMeanOfTheTeachers) {
-  const std::vector<Params> teachers{random_params(bench.model, 5), random_params(bench.model, 6),
-                                     random_params(bench.model, 7)};
+  const std::vector<Params> three{random_params(bench.model, 5), random_params(bench.model, 6),
+                                  random_params(bench.model, 7)};
   const Params start = random_params(bench.model, 8);
-  const Params mean = (1.0 / 3) * (teachers[0] + teachers[1] + teachers[2]);
-  const CohortUplink uplink = sent_by(teachers, start, {80, 15, 5});
+  const Params mean = (1.0 / 3) * (three[0] + three[1] + three[2]);
+  const CohortUplink uplink = sent_by(three, start, {80, 15, 5});
   const auto algorithm = plugins().create(
       "feddf", {{"distillation_steps", 1500}, {"distillation_batch_size", 16}, {"distillation_rate", 0.02}});
   EXPECT_GT(norm(start + uplink.mean(kUpdate, kExamples) - mean), 0.3);
@@ -115,7 +118,6 @@ TEST_F(FedDfOnALine, EndsAtTheMeanOfTheTeachers) {
 }
 
 TEST_F(Teaching, OfFedDfTakesStepsOfAdamAlongACosine) {
-  const std::vector<Params> teachers{random_params(bench.model, 5), random_params(bench.model, 6)};
   const Params start = random_params(bench.model, 8);
   const torch::Tensor proxy = inputs(6, 9);
   const auto algorithm = plugins().create(
@@ -130,9 +132,7 @@ TEST_F(Teaching, OfFedDfTakesStepsOfAdamAlongACosine) {
     const torch::Tensor positions =
         step == 2 ? second.narrow(0, 0, 4) : first.narrow(0, 4 * step, step == 0 ? 4 : 2);
     const torch::Tensor seen = proxy.index_select(0, positions);
-    const torch::Tensor mean =
-        (bench.model.forward(teachers[0], seen) + bench.model.forward(teachers[1], seen)) / 2;
-    const Params gradient = bench.model.gradient(expected, {seen, torch::softmax(mean, 1)});
+    const Params gradient = bench.model.gradient(expected, {seen, torch::softmax(mean_outputs(seen), 1)});
     adam.step(expected, gradient, 0.1 * (1 + std::cos(std::numbers::pi * step / 3)) / 2);
   }
   const Params actual = aggregated(*algorithm, start, sent_by(teachers, start, {3, 1}), proxy);
@@ -161,11 +161,7 @@ TEST_F(DenseByHand, IsTheLoopOfThePaper) {
                   GroupNorm{1, 4}, leaky_relu(0.2), upsample(2), Conv2d{4, kWidth, 3, 1},
                   GroupNorm{1, kWidth}, leaky_relu(0.2), Conv2d{kWidth, 1, 3, 1}, sigmoid(), Flatten{}}},
       torch::kFloat64);
-  const std::vector<Params> teachers{random_params(bench.model, 5), random_params(bench.model, 6)};
   const Params start = random_params(bench.model, 8);
-  const auto mean_of = [&](const torch::Tensor& images) {
-    return (bench.model.forward(teachers[0], images) + bench.model.forward(teachers[1], images)) / 2;
-  };
   const Streams streams(1, 1, kServer);
   Stream draws = streams(Purpose::kSynthetic, 0), shuffles = streams(Purpose::kSynthetic, 1);
   Params student = start, velocity = zeros_like(start);
@@ -182,7 +178,7 @@ TEST_F(DenseByHand, IsTheLoopOfThePaper) {
       const torch::Tensor w = weights.clone().requires_grad_(), z = noise.clone().requires_grad_();
       const torch::Tensor images =
           generator.forward({generator.layout(), w}, z).view({kBatch, 1, 4, 8}) * 2.5 - 0.5;
-      const torch::Tensor taught = mean_of(images), said = bench.model.forward(student, images);
+      const torch::Tensor taught = mean_outputs(images), said = bench.model.forward(student, images);
       const torch::Tensor log_p = torch::log_softmax(taught, 1), log_q = torch::log_softmax(said, 1);
       const torch::Tensor differs = taught.argmax(1).ne(said.argmax(1)).to(torch::kFloat64);
       const torch::Tensor loss = kLabels * -log_p.gather(1, labels.unsqueeze(1)).mean() -
@@ -204,7 +200,7 @@ TEST_F(DenseByHand, IsTheLoopOfThePaper) {
       const torch::Tensor log_q =
           torch::log_softmax(bench.model.forward({student.layout(), flat}, seen) / kTemperature, 1);
       const torch::Tensor loss = -kTemperature * kTemperature *
-                                 (torch::softmax(mean_of(seen) / kTemperature, 1) * log_q).sum(1).mean();
+                                 (torch::softmax(mean_outputs(seen) / kTemperature, 1) * log_q).sum(1).mean();
       velocity *= 0.9;
       velocity += Params(student.layout(), torch::autograd::grad({loss}, {flat})[0]);
       student.add_scaled(-kRate, velocity);
@@ -229,9 +225,8 @@ TEST_F(DenseByHand, IsTheLoopOfThePaper) {
 TEST_F(DenseByHand, KeepsTheNewestImagesAlone) {
   const Settings few{{"server_epochs", 3}, {"generator_steps", 1},      {"generator_width", 1},
                      {"noise_size", 2},    {"synthetic_batch_size", 4}, {"student_momentum", 0.0}};
-  const std::vector<Params> teachers{random_params(bench.model, 5)};
   const Params start = random_params(bench.model, 8);
-  const CohortUplink uplink = sent_by(teachers, start, {3});
+  const CohortUplink uplink = sent_by({teachers[0]}, start, {3});
   const auto gradients = [&](std::int64_t pool_batches) {
     const std::int64_t before = bench.engine.work().gradients;
     aggregated(*plugins().create("dense", joined(few, {{"pool_batches", pool_batches}})), start, uplink);

@@ -89,9 +89,8 @@ Task regression_task(const torch::Tensor& inputs, const torch::Tensor& targets, 
   return task;
 }
 
-Task image_task(const std::string& model, const Settings& settings) {
+Task image_task(const std::string& model, const Settings& settings, const std::vector<std::int64_t>& sizes) {
   constexpr std::int64_t kClasses = 3, kSide = 8, kTest = 270;
-  const std::vector<std::int64_t> sizes{300, 7, 40, 81};
   Stream stream({.seed = 77, .purpose = Purpose::kDataset});
   const auto draw = [&](std::int64_t count) {
     Examples examples{torch::empty({count, 1, kSide, kSide}, torch::kUInt8),
@@ -125,13 +124,13 @@ Task image_task(const std::string& model, const Settings& settings) {
   return task;
 }
 
-TestRun::TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options)
-    : algorithm_(std::move(algorithm)), pool_(options.workers, use_one_torch_thread) {
+TestRun::TestRun(Task task, std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options)
+    : task_(std::move(task)), algorithm_(std::move(algorithm)), pool_(options.workers, use_one_torch_thread) {
   use_one_torch_thread();
-  const auto everyone = static_cast<std::int64_t>(task.partition.size());
-  const SimulationSetup setup{.dataset = task.dataset,
-                              .partition = task.partition,
-                              .model = *task.model,
+  const auto everyone = static_cast<std::int64_t>(task_.partition.size());
+  const SimulationSetup setup{.dataset = task_.dataset,
+                              .partition = task_.partition,
+                              .model = *task_.model,
                               .algorithm = *algorithm_,
                               .pool = pool_,
                               .stop = stop,
@@ -144,8 +143,8 @@ TestRun::TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, c
                                     if (on_client) on_client();
                                   },
                               .policy = options.policy,
-                              .client_tests = options.test_clients ? &task.partition : nullptr,
-                              .proxy = task.proxy,
+                              .client_tests = options.test_clients ? &task_.partition : nullptr,
+                              .proxy = task_.proxy,
                               .crew = options.crew};
   simulation_ = std::make_unique<Simulation>(setup);
 }
@@ -155,12 +154,7 @@ TestRun::TestRun(const Task& task, const std::string& algorithm, const Settings&
     : TestRun(task, plugins().create(algorithm, settings), options) {}
 
 TestRun::TestRun(Federation federation, std::unique_ptr<const Algorithm> algorithm)
-    : TestRun(std::make_shared<const Federation>(std::move(federation)), std::move(algorithm)) {}
-
-TestRun::TestRun(std::shared_ptr<const Federation> federation, std::unique_ptr<const Algorithm> algorithm)
-    : TestRun(federation->task, std::move(algorithm), federation->options) {
-  federation_ = std::move(federation);
-}
+    : TestRun(std::move(federation.task), std::move(algorithm), federation.options) {}
 
 TestRun& TestRun::finish() {
   while (!simulation_->finished()) simulation_->next_round();

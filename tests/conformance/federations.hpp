@@ -52,9 +52,10 @@ struct Task {
 /// A linear regression in double precision on these rows, which are also its test examples.
 Task regression_task(const torch::Tensor& inputs, const torch::Tensor& targets, Partition partition);
 
-/// Tiny images in three classes and single precision, dealt to four clients of 300, 7, 40 and 81 examples:
-/// the first needs more than one micro-batch.
-Task image_task(const std::string& model, const Settings& settings);
+/// Tiny images in three classes and single precision, dealt to clients of so many examples, of whom the first
+/// needs more than one micro-batch.
+Task image_task(const std::string& model, const Settings& settings,
+                const std::vector<std::int64_t>& sizes = {300, 7, 40, 81});
 
 /// What a run of a task needs besides the algorithm.
 struct TestRunOptions {
@@ -81,7 +82,7 @@ Federation federation_for(const std::string& algorithm, Task task, TestRunOption
 /// A simulation together with all that must outlive it.
 class TestRun {
  public:
-  TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options);
+  TestRun(Task task, std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options);
   TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
           const TestRunOptions& options = {});
   TestRun(Federation federation, std::unique_ptr<const Algorithm> algorithm);
@@ -96,9 +97,7 @@ class TestRun {
   std::function<void()> on_client;
 
  private:
-  TestRun(std::shared_ptr<const Federation> federation, std::unique_ptr<const Algorithm> algorithm);
-
-  std::shared_ptr<const Federation> federation_;  // where the task is its own
+  const Task task_;
   std::unique_ptr<const Algorithm> algorithm_;
   WorkPool pool_;
   std::unique_ptr<Simulation> simulation_;

@@ -21,23 +21,9 @@ Settings little_fedgm(const Settings& more) {
                 more);
 }
 
-class FedGm : public ::testing::Test {
+class FedGm : public Condensing {
  protected:
-  FedGm() {
-    Stream stream({.seed = 4});
-    examples = {normal(stream, {5, 1, 3, 3}), torch::tensor({2, 0, 0, 2, 2}, torch::kInt64)};
-  }
-
-  Batch train(const Settings& settings) {
-    OpenShard shard(bench.model, examples);
-    return decode_set(bench.train(*plugins().create("fedgm", little_fedgm(settings)), shard, {}),
-                      torch::kFloat64);
-  }
-
-  Workbench bench{{.input_shape = {1, 3, 3},
-                   .outputs = 3,
-                   .layers = {Conv2d{1, 2, 3, 1}, Relu{}, Flatten{}, Linear{18, 3}}}};
-  Batch examples;
+  Batch train(const Settings& settings) { return Condensing::train("fedgm", little_fedgm(settings)); }
 };
 
 // A class of no more examples than a batch holds is compared as a whole, whichever examples are asked for.

@@ -323,13 +323,6 @@ TEST_F(FedLapMatching, BringsTheWayOnNoiseToThatOnTheExamples) {
 // The policies answer with the same sum: "none" with that of gradients that are divided by their number
 // before they are summed, "record" after. Where the number is a power of two, dividing is exact, both sums
 // round alike, and the runs must be the same bits. For other numbers answers differ by their rounding.
-RecordPolicy without_clipping_and_noise() {
-  RecordPolicy policy;
-  policy.clip_norm = kInfinity;
-  policy.noise_multiplier = 0;
-  return policy;
-}
-
 class FedLapOnePath : public ::testing::Test {
  protected:
   struct Pair {
@@ -346,26 +339,20 @@ class FedLapOnePath : public ::testing::Test {
                           {"server_epochs", 4},    {"image_rate", 1.0},  {"rate", 0.1},
                           {"batch_size", 0}};
     const Settings settings = joined(little, more);
-    task = image_task(model, {});
+    Task task = image_task(model, {}, sizes);
     task.model = std::make_shared<Model>(task.model->architecture(), dtype);
-    task.partition.clear();
-    std::int64_t next = 0;
-    for (const std::int64_t size : sizes) {
-      auto& shard = task.partition.emplace_back();
-      while (std::ssize(shard) < size) shard.push_back(next++);
-    }
-    Pair pair{
-        .none = std::make_unique<TestRun>(task, algorithm, settings, TestRunOptions{.rounds = 2}),
-        .record = std::make_unique<TestRun>(
-            task, algorithm, settings, TestRunOptions{.rounds = 2, .policy = without_clipping_and_noise()})};
+    RecordPolicy idle;
+    idle.clip_norm = kInfinity;
+    idle.noise_multiplier = 0;
+    Pair pair{.none = std::make_unique<TestRun>(task, algorithm, settings, TestRunOptions{.rounds = 2}),
+              .record = std::make_unique<TestRun>(task, algorithm, settings,
+                                                  TestRunOptions{.rounds = 2, .policy = idle})};
     const Params start = (*pair.none)->params();
     pair.none->finish();
     pair.record->finish();
     pair.way = norm((*pair.none)->params() - start);
     return pair;
   }
-
-  Task task;
 };
 
 const std::vector<std::int64_t> kPowersOfTwo = {256, 8, 128, 1};

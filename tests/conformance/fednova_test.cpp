@@ -38,11 +38,8 @@ QuadraticFederation federation_of_copies() {
   Partition partition;
   std::vector<double> inputs, targets;
   for (const Copies& client : kClients) {
-    Quadratic quadratic{zero_matrix(2, 2), client.y * client.z, static_cast<double>(client.count)};
-    for (std::size_t a = 0; a < 2; ++a) {
-      for (std::size_t b = 0; b < 2; ++b) quadratic.hessian.at(a, b) = client.z[a] * client.z[b];
-    }
-    quadratics.push_back(quadratic);
+    const torch::Tensor z = torch::tensor(client.z, torch::kFloat64);
+    quadratics.push_back({z.outer(z), client.y * client.z, static_cast<double>(client.count)});
     std::vector<std::int64_t>& shard = partition.emplace_back();
     for (std::int64_t i = 0; i < client.count; ++i) {
       shard.push_back(static_cast<std::int64_t>(targets.size()));
@@ -181,7 +178,7 @@ TEST(FedNova, StopsCloserToTheOptimumThanFedAvg) {
   const QuadraticFederation federation = federation_of_copies();
   constexpr double kRate = 0.01;
   const auto stop = [&](bool normalised) {
-    Matrix left = zero_matrix(2, 2);
+    Matrix left = torch::zeros({2, 2}, torch::kFloat64);
     Vector right(2);
     for (std::size_t k = 0; k < kClients.size(); ++k) {
       const auto tau = static_cast<double>(kClients[k].steps(2));

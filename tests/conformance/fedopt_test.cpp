@@ -80,7 +80,7 @@ TEST_P(FedOptTrajectory, FollowsThePaper) {
             [](const Quadratic& client, const Vector& start) { return descend(client, start, 0.1, 4); });
         return reference.step(x, averaged - x);
       },
-      [&](TestRun& run) {
+      [&](TestRun& run, const results::RoundRecord&, const Vector&) {
         const Checkpoint memory = unpack_checkpoint(run->save(), *federation.task.model);
         ASSERT_LE(length(numbers_of(memory.server_state[kMomentum]) - reference.m),
                   1e-10 * length(reference.m));

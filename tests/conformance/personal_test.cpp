@@ -42,20 +42,15 @@ using OwnModel = std::function<Vector(std::size_t client, const Vector& x)>;
 // Checks the global model and all clients' errors after every round.
 void expect_personal_rounds(const QuadraticFederation& federation, const std::string& algorithm,
                             const Settings& settings, const ReferenceRound& next, const OwnModel& own) {
-  TestRun run(federation.task, algorithm, joined({{"batch_size", 0}}, settings), kOptions);
-  Vector x = run.values();
-  for (std::int64_t round = 1; round <= kOptions.rounds; ++round) {
-    const auto cohort = choose_cohort(kOptions.seed, round, federation.population(), kOptions.cohort_size);
-    x = next(x, cohort, round);
-    const results::RoundRecord record = run->next_round();
-    ASSERT_TRUE(record.personal);
-    ASSERT_LE(length(run.values() - x), 1e-9 * length(x)) << "round " << round;
-    ASSERT_EQ(std::ssize(record.client_scores), federation.population());
-    for (std::size_t k = 0; k < record.client_scores.size(); ++k) {
-      ASSERT_NEAR(*record.client_scores[k].rmse, rmse_at(federation, k, own(k, x)), 1e-9)
-          << "round " << round << ", client " << k;
-    }
-  }
+  expect_rounds(federation, algorithm, joined({{"batch_size", 0}}, settings), kOptions, next,
+                [&](TestRun&, const results::RoundRecord& record, const Vector& x) {
+                  ASSERT_TRUE(record.personal);
+                  ASSERT_EQ(std::ssize(record.client_scores), federation.population());
+                  for (std::size_t k = 0; k < record.client_scores.size(); ++k) {
+                    ASSERT_NEAR(*record.client_scores[k].rmse, rmse_at(federation, k, own(k, x)), 1e-9)
+                        << "round " << record.round << ", client " << k;
+                  }
+                });
 }
 
 QuadraticFederation five_clients() { return quadratic_federation({9, 30, 14, 6, 21}); }
@@ -166,20 +161,12 @@ struct IfcaReference {
   std::vector<Vector> hypotheses = {};
   std::vector<std::int64_t> chosen = {};  // in the last round, by how many
 
-  std::size_t choice(std::size_t k) const {
-    std::size_t best = 0;
-    for (std::size_t j = 1; j < hypotheses.size(); ++j) {
-      if (rmse_at(federation, k, hypotheses[j]) < rmse_at(federation, k, hypotheses[best])) best = j;
-    }
-    return best;
+  // Where the first of the least is.
+  static std::size_t least(const std::vector<Vector>& vectors, const auto& cost) {
+    return static_cast<std::size_t>(std::ranges::min_element(vectors, {}, cost) - vectors.begin());
   }
-
-  static std::size_t nearest(const std::vector<Vector>& centres, const Vector& point) {
-    std::size_t best = 0;
-    for (std::size_t j = 1; j < centres.size(); ++j) {
-      if (length(point - centres[j]) < length(point - centres[best])) best = j;
-    }
-    return best;
+  std::size_t choice(std::size_t k) const {
+    return least(hypotheses, [&](const Vector& one) { return rmse_at(federation, k, one); });
   }
 
   // Of the points with that choice; where there is none, the old one.
@@ -210,7 +197,9 @@ struct IfcaReference {
     if (k_means) {
       std::vector<Vector> centres = hypotheses;
       for (int iteration = 0; iteration < 20; ++iteration) {
-        for (std::size_t i = 0; i < trained.size(); ++i) choices[i] = nearest(centres, trained[i]);
+        for (std::size_t i = 0; i < trained.size(); ++i) {
+          choices[i] = least(centres, [&](const Vector& one) { return length(trained[i] - one); });
+        }
         for (std::size_t j = 0; j < centres.size(); ++j)
           centres[j] = mean(j, choices, trained, weights, centres[j]);
       }

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <memory>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 

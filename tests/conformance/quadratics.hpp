@@ -8,25 +8,15 @@
 
 namespace fedarena {
 
-// Plain dense algebra for reference trajectories; it shares no code with what is tested.
+// Reference trajectories: plain vectors, and matrices in double precision, whose powers and inverses nothing
+// that is tested computes.
 using Vector = std::vector<double>;
+using Matrix = torch::Tensor;
 
-struct Matrix {
-  std::size_t rows = 0, columns = 0;
-  std::vector<double> values;
-  double& at(std::size_t row, std::size_t column) { return values[row * columns + column]; }
-  double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
-};
-
-Matrix zero_matrix(std::size_t rows, std::size_t columns);
 Matrix identity(std::size_t size);
-Matrix operator+(const Matrix& left, const Matrix& right);
-Matrix operator*(double factor, const Matrix& matrix);
-Matrix operator*(const Matrix& left, const Matrix& right);
 Vector operator*(const Matrix& matrix, const Vector& vector);
-Matrix power(const Matrix& matrix, std::int64_t exponent);
-/// Solves matrix * x = right by elimination with pivots.
-Vector solve(Matrix matrix, Vector right);
+/// Solves matrix * x = right.
+Vector solve(const Matrix& matrix, const Vector& right);
 
 Vector operator+(const Vector& left, const Vector& right);
 Vector operator-(const Vector& left, const Vector& right);
@@ -56,7 +46,6 @@ struct QuadraticFederation {
   std::vector<Quadratic> clients;
 
   std::int64_t population() const { return static_cast<std::int64_t>(clients.size()); }
-  double examples() const;
   /// Of the mean of the clients' losses.
   Vector optimum(bool by_examples) const;
 };
@@ -70,9 +59,10 @@ Vector average_round(const QuadraticFederation& federation, const std::vector<st
 /// and `after_each` may look at more of the run.
 using ReferenceRound =
     std::function<Vector(const Vector& x, const std::vector<std::int64_t>& cohort, std::int64_t round)>;
+using AfterRound = std::function<void(TestRun&, const results::RoundRecord&, const Vector& x)>;
 void expect_rounds(const QuadraticFederation& federation, const std::string& algorithm,
                    const Settings& settings, const TestRunOptions& options, const ReferenceRound& next,
-                   const std::function<void(TestRun&)>& after_each = {});
+                   const AfterRound& after_each = {});
 
 QuadraticFederation quadratic_federation(const std::vector<std::int64_t>& sizes, std::int64_t features = 3,
                                          std::uint64_t seed = 11);

@@ -1,7 +1,6 @@
 #include "tests/conformance/same_runs.hpp"
 
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>

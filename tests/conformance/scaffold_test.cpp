@@ -72,7 +72,7 @@ TEST_P(ScaffoldTrajectory, FollowsThePaper) {
       [&](const Vector& x, const std::vector<std::int64_t>& cohort, std::int64_t) {
         return reference.round(x, cohort, wanted);
       },
-      [&](TestRun& run) {
+      [&](TestRun& run, const results::RoundRecord&, const Vector&) {
         const Checkpoint memory = unpack_checkpoint(run->save(), *federation.task.model);
         ASSERT_LE(length(numbers_of(memory.server_state[kControl]) - reference.control),
                   1e-10 * (1 + length(reference.control)));
