@@ -10,8 +10,8 @@
 
 #include "results/audit/privacy_report.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
+#include "results/record/record_form.hpp"
 #include "results/record/sweep.hpp"
 #include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
@@ -152,7 +152,7 @@ std::string render_json(const PrivacyReport& report) {
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
   if (summary.audit) {
-    append_audit(json, *summary.audit);
+    append_fields(json["audit"], *summary.audit, form_audit);
     json["audit_contradicts"] = audit_contradicts(summary);
   }
   if (summary.tuning) {

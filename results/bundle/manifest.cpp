@@ -5,17 +5,37 @@
 #include "fedarena/base/text.hpp"
 
 #include "results/bundle/bundle.hpp"
-#include "results/record/json_fields.hpp"
+#include "results/record/record_form.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
 
-std::string safe_name(JsonFields& fields, const std::string& field) {
-  std::string name = fields.text(field);
-  if (!is_bundle_name(name)) fields.reject(field, "a path below the bundle's folder, without . and ..");
-  return name;
+// A path below the bundle's folder.
+void form_name(RecordForm& form, const char* field, std::string& name) {
+  form.text(field, name);
+  if (form.fields() != nullptr && !is_bundle_name(name))
+    form.fields()->reject(field, "a path below the bundle's folder, without . and ..");
+}
+
+void form_manifest(RecordForm& form, Manifest& manifest) {
+  std::set<std::string> paths;
+  std::int64_t bytes = 0;
+  form.objects("runs", manifest.runs, [&](RecordForm& of_run, BundledRun& run) {
+    form_name(of_run, "folder", run.folder);
+    of_run.objects("files", run.files, [&](RecordForm& of_file, BundledFile& file) {
+      form_name(of_file, "name", file.name);
+      of_file.integer("bytes", file.bytes, 0);
+      of_file.field("sha256", file.sha256, &JsonFields::digest);
+      const JsonFields* fields = of_file.fields();
+      if (fields == nullptr) return;
+      if (file.bytes > kMostBundledBytes - bytes)
+        fields->reject("bytes", "no more than 4 GiB in all files of a bundle");
+      bytes += file.bytes;
+      if (!paths.insert(run.folder + "/" + file.name).second) fields->reject("name", "each file once");
+    });
+  });
 }
 
 }  // namespace
@@ -33,44 +53,21 @@ bool is_bundle_name(const std::string& name) {
 }
 
 std::string to_json_text(const Manifest& manifest) {
-  Json runs = Json::array();
-  for (const BundledRun& run : manifest.runs) {
-    Json files = Json::array();
-    for (const BundledFile& file : run.files) {
-      files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
-    }
-    runs.push_back({{"folder", run.folder}, {"files", std::move(files)}});
-  }
-  return json_text({{"schema", kSchema}, {"runs", std::move(runs)}}, 2) + "\n";
+  Json json = {{"schema", kSchema}};
+  append_fields(json, manifest, form_manifest);
+  return json_text(json, 2) + "\n";
 }
 
 Manifest parse_manifest(std::string_view text, const std::string& file) {
-  JsonFields document(text, {.file = file});
-  if (document.integer("schema") != kSchema) {
-    document.reject("schema", std::to_string(kSchema), "another version of fedarena wrote this bundle");
+  JsonFields fields(text, {.file = file});
+  if (fields.integer("schema") != kSchema) {
+    fields.reject("schema", std::to_string(kSchema), "another version of fedarena wrote this bundle");
   }
   Manifest manifest;
-  std::set<std::string> paths;
-  std::int64_t bytes = 0;
-  for (JsonFields& fields : document.objects("runs")) {
-    BundledRun& run =
-        manifest.runs.emplace_back(BundledRun{.folder = safe_name(fields, "folder"), .files = {}});
-    for (JsonFields& listed : fields.objects("files")) {
-      BundledFile bundled{.name = safe_name(listed, "name"),
-                          .bytes = listed.integer("bytes", 0),
-                          .sha256 = listed.digest("sha256")};
-      if (bundled.bytes > kMostBundledBytes - bytes) {
-        listed.reject("bytes", "no more than 4 GiB in all files of a bundle");
-      }
-      bytes += bundled.bytes;
-      if (!paths.insert(run.folder + "/" + bundled.name).second) listed.reject("name", "each file once");
-      listed.finish();
-      run.files.push_back(std::move(bundled));
-    }
-    fields.finish();
-  }
-  document.finish();
-  if (manifest.runs.empty()) document.reject("runs", "at least one run");
+  RecordForm form(fields);
+  form_manifest(form, manifest);
+  fields.finish();
+  if (manifest.runs.empty()) fields.reject("runs", "at least one run");
   return manifest;
 }
 

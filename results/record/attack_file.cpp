@@ -11,8 +11,10 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/digest/sha256.hpp"
+#include "results/record/record_form.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -52,41 +54,42 @@ std::vector<ScoredExample> read_examples(JsonFields fields, bool members) {
   return examples;
 }
 
-Json json_of(std::span<const double> scores) {
-  Json json = Json::array();
-  for (const double score : scores) json.push_back(json_number(score));
-  return json;
+void form_client(RecordForm& form, ClientSeparation& client) {
+  form.integer("client", client.client, 0);
+  form.integer("members", client.members, 1);
+  form.fraction("auc", client.auc);
 }
 
-std::vector<double> read_scores(JsonFields& fields, const char* name, std::size_t examples) {
-  std::vector<double> scores = fields.any_numbers(name);
-  if (scores.size() != examples) fields.reject(name, fmt::format("{} scores, one an example", examples));
-  return scores;
+void form_measures(RecordForm& form, MembershipAttack& attack) {
+  Separation& separation = attack.separation;
+  form.text("score", attack.score);
+  form.fraction("auc", separation.auc);
+  form.fraction("auc_low", separation.auc_interval.low);
+  form.fraction("auc_high", separation.auc_interval.high);
+  form.fraction("tpr_at_1_percent", separation.tpr_at_1_percent);
+  form.fraction("tpr_at_01_percent", separation.tpr_at_01_percent);
+  form.fraction("advantage", separation.advantage);
+  form.field("references", attack.references, &JsonFields::list_of_texts);
+  form.objects("clients", attack.clients, form_client);
 }
 
-MembershipAttack read_attack(JsonFields& fields, const MembershipAttacks& of) {
-  MembershipAttack attack{.score = fields.text("score")};
-  if (attack.score.empty() ||
-      std::ranges::find(of.attacks, attack.score, &MembershipAttack::score) != of.attacks.end()) {
+void form_attack(RecordForm& form, MembershipAttack& attack) {
+  form_measures(form, attack);
+  form.field("members", attack.members, &JsonFields::any_numbers);
+  form.field("non_members", attack.non_members, &JsonFields::any_numbers);
+}
+
+// Of attacks of which those before `attack` have been read.
+void check_attack(const MembershipAttack& attack, const MembershipAttacks& of, const JsonFields& fields) {
+  if (attack.score.empty() || std::ranges::count(of.attacks, attack.score, &MembershipAttack::score) > 1)
     fields.reject("score", "another name for each attack");
-  }
-  attack.separation = {
-      .auc = fields.fraction("auc"),
-      .auc_interval = {.low = fields.fraction("auc_low"), .high = fields.fraction("auc_high")},
-      .tpr_at_1_percent = fields.fraction("tpr_at_1_percent"),
-      .tpr_at_01_percent = fields.fraction("tpr_at_01_percent"),
-      .advantage = fields.fraction("advantage")};
-  attack.references = fields.list_of_texts("references");
-  for (JsonFields& client : fields.objects("clients")) {
-    attack.clients.push_back({.client = client.integer("client", 0),
-                              .members = client.integer("members", 1),
-                              .auc = client.fraction("auc")});
-    client.finish();
-  }
-  attack.members = read_scores(fields, "members", of.member_examples.size());
-  attack.non_members = read_scores(fields, "non_members", of.non_member_examples.size());
-  fields.finish();
-  return attack;
+  const auto one_each = [&](const char* name, std::span<const double> scores,
+                            std::span<const ScoredExample> examples) {
+    if (scores.size() != examples.size())
+      fields.reject(name, fmt::format("{} scores, one an example", examples.size()));
+  };
+  one_each("members", attack.members, of.member_examples);
+  one_each("non_members", attack.non_members, of.non_member_examples);
 }
 
 void check_positions(const MembershipAttacks& attacks, const JsonFields& fields) {
@@ -110,9 +113,8 @@ void check_positions(const MembershipAttacks& attacks, const JsonFields& fields)
 std::string text_without_digest(const MembershipAttacks& attacks) {
   std::string lines;
   for (const MembershipAttack& attack : attacks.attacks) {
-    Json line = measures_json(attack);
-    line["members"] = json_of(attack.members);
-    line["non_members"] = json_of(attack.non_members);
+    Json line;
+    append_fields(line, attack, form_attack);
     lines += (lines.empty() ? "" : ",\n") + json_text(line, -1);
   }
   return fmt::format(
@@ -161,19 +163,8 @@ bool measure(MembershipAttack& attack, const MembershipAttacks& of) {
 }
 
 Json measures_json(const MembershipAttack& attack) {
-  const Separation& separation = attack.separation;
-  Json json = {{"score", attack.score},
-               {"auc", separation.auc},
-               {"auc_low", separation.auc_interval.low},
-               {"auc_high", separation.auc_interval.high},
-               {"tpr_at_1_percent", separation.tpr_at_1_percent},
-               {"tpr_at_01_percent", separation.tpr_at_01_percent},
-               {"advantage", separation.advantage},
-               {"references", attack.references},
-               {"clients", Json::array()}};
-  for (const ClientSeparation& client : attack.clients) {
-    json["clients"].push_back({{"client", client.client}, {"members", client.members}, {"auc", client.auc}});
-  }
+  Json json;
+  append_fields(json, attack, form_measures);
   return json;
 }
 
@@ -202,7 +193,11 @@ MembershipAttacks parse_attacks(std::string_view text, const std::string& file) 
   };
   attacks.member_accuracy = accuracy("member_accuracy", attacks.member_examples.size());
   attacks.non_member_accuracy = accuracy("non_member_accuracy", attacks.non_member_examples.size());
-  for (JsonFields& entry : fields.objects("attacks")) attacks.attacks.push_back(read_attack(entry, attacks));
+  RecordForm form(fields);
+  form.objects("attacks", attacks.attacks, [&](RecordForm& entry, MembershipAttack& attack) {
+    form_attack(entry, attack);
+    check_attack(attack, attacks, *entry.fields());
+  });
   if (attacks.attacks.empty()) fields.reject("attacks", "at least one attack");
   fields.digest(kDigest);
   fields.finish();

@@ -6,22 +6,36 @@
 
 #include "fedarena/accounting/audit_bound.hpp"
 
-#include "results/record/json_fields.hpp"
+#include "results/record/record_form.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr std::int64_t kAuditSchema = 1;
-constexpr const char* kAuditField = "audit";
 
-std::string read_kind(JsonFields& fields) {
-  return fields.choice("kind", {"gradient", "mislabelled", "client"});
+void form_kind(RecordForm& form, std::string& kind) {
+  form.choice("kind", kind, {"gradient", "mislabelled", "client"});
 }
 
 void check_guesses(std::int64_t guesses, std::int64_t canaries, const JsonFields& fields) {
   if (guesses % 2 == 0 && guesses <= canaries) return;
   fields.reject("guesses", fmt::format("an even integer from 2 to {}, the canaries", canaries));
+}
+
+void form_scores(RecordForm& form, CanaryScores& scores) {
+  std::int64_t canaries = std::ssize(scores.scores);
+  form_kind(form, scores.kind);
+  form.integer("canaries", canaries, 2);
+  form.integer("guesses", scores.guesses, 2);
+  form.boolean("control", scores.control);
+  form.field("scores", scores.scores, &JsonFields::any_numbers);
+  form.field("in", scores.in, &JsonFields::booleans);
+  const JsonFields* fields = form.fields();
+  if (fields == nullptr) return;
+  check_guesses(scores.guesses, canaries, *fields);
+  if (std::ssize(scores.scores) != canaries) fields->reject("scores", "one number for each canary");
+  if (std::ssize(scores.in) != canaries) fields->reject("in", "true or false for each canary");
 }
 
 }  // namespace
@@ -84,65 +98,31 @@ std::string audit_text(const CanaryAudit& audit) {
 }
 
 std::string to_json_text(const CanaryScores& scores) {
-  Json json;
-  json["schema"] = kAuditSchema;
-  json["kind"] = scores.kind;
-  json["canaries"] = scores.scores.size();
-  json["guesses"] = scores.guesses;
-  json["control"] = scores.control;
-  json["scores"] = Json::array();
-  for (const double score : scores.scores) json["scores"].push_back(json_number(score));
-  json["in"] = scores.in;
+  Json json = {{"schema", kAuditSchema}};
+  append_fields(json, scores, form_scores);
   return json_text(json, -1) + "\n";
 }
 
 CanaryScores parse_canary_scores(std::string_view text, const std::string& file) {
-  JsonFields fields(text, Place{.file = file});
-  fields.schema(kAuditSchema);
-  CanaryScores scores;
-  scores.kind = read_kind(fields);
-  const std::int64_t canaries = fields.integer("canaries", 2);
-  scores.guesses = fields.integer("guesses", 2);
-  check_guesses(scores.guesses, canaries, fields);
-  scores.control = fields.boolean("control");
-  scores.scores = fields.any_numbers("scores");
-  if (std::ssize(scores.scores) != canaries) fields.reject("scores", "one number for each canary");
-  scores.in = fields.booleans("in");
-  if (std::ssize(scores.in) != canaries) fields.reject("in", "true or false for each canary");
-  fields.finish();
-  return scores;
+  return parse_record(text, file, kAuditSchema, form_scores);
 }
 
-void append_audit(Json& json, const CanaryAudit& audit) {
-  Json& object = json[kAuditField];
-  object["kind"] = audit.kind;
-  object["canaries"] = audit.canaries;
-  object["guesses"] = audit.guesses;
-  object["right"] = audit.right;
-  object["confidence"] = kAuditConfidence;
-  object["epsilon_at_least"] = json_number(audit.lower_bound);
-  object["p_value"] = json_number(audit.p_value);
-  object["control"] = audit.control;
-}
-
-std::optional<CanaryAudit> read_audit(JsonFields& fields) {
-  if (!fields.has(kAuditField)) return std::nullopt;
-  JsonFields object = fields.object(kAuditField);
-  CanaryAudit audit;
-  audit.kind = read_kind(object);
-  audit.canaries = object.integer("canaries", 2);
-  audit.guesses = object.integer("guesses", 2);
-  check_guesses(audit.guesses, audit.canaries, object);
-  audit.right = object.integer("right", 0);
+void form_audit(RecordForm& form, CanaryAudit& audit) {
+  double confidence = kAuditConfidence;
+  form_kind(form, audit.kind);
+  form.integer("canaries", audit.canaries, 2);
+  form.integer("guesses", audit.guesses, 2);
+  form.integer("right", audit.right, 0);
+  form.number("confidence", confidence);
+  form.amount("epsilon_at_least", audit.lower_bound);
+  form.fraction("p_value", audit.p_value);
+  form.boolean("control", audit.control);
+  const JsonFields* fields = form.fields();
+  if (fields == nullptr) return;
+  check_guesses(audit.guesses, audit.canaries, *fields);
   if (audit.right > audit.guesses)
-    object.reject("right", fmt::format("at most the {} guesses", audit.guesses));
-  if (object.number("confidence") != kAuditConfidence)
-    object.reject("confidence", fmt::format("{}", kAuditConfidence));
-  audit.lower_bound = object.amount("epsilon_at_least");
-  if (!object.is_null("p_value")) audit.p_value = object.fraction("p_value");
-  audit.control = object.boolean("control");
-  object.finish();
-  return audit;
+    fields->reject("right", fmt::format("at most the {} guesses", audit.guesses));
+  if (confidence != kAuditConfidence) fields->reject("confidence", fmt::format("{}", kAuditConfidence));
 }
 
 }  // namespace fedarena::results

@@ -61,9 +61,7 @@ std::string to_json_text(const CanaryScores& scores);
 /// Reads such a text. Anything else is an Error that names `file` and the field.
 CanaryScores parse_canary_scores(std::string_view text, const std::string& file);
 
-/// Appends the object "audit" of a summary.
-void append_audit(Json& json, const CanaryAudit& audit);
-/// Reads it; none where there is no such object.
-std::optional<CanaryAudit> read_audit(JsonFields& fields);
+/// The fields of the object "audit" of a summary.
+void form_audit(RecordForm& form, CanaryAudit& audit);
 
 }  // namespace fedarena::results

@@ -9,63 +9,64 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/json_fields.hpp"
+#include "results/record/record_form.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr std::int64_t kPartitionSchema = 1;
-constexpr const char* kHash = "index_hash";
-constexpr const char* kSizes = "sizes";
-constexpr const char* kEntropy = "label_entropy";
-constexpr const char* kCounts = "class_counts";
-constexpr const char* kHeldOut = "held_out";
-constexpr const char* kNoise = "noise";
-constexpr const char* kRotations = "rotations";
 
 bool is_hash(const std::string& text) {
   constexpr std::size_t kDigits = 16;
   return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-void check_counts(const RecordedPartition& partition, std::size_t clients, const JsonFields& fields) {
+void check_partition(const RecordedPartition& partition, std::int64_t clients, const JsonFields& fields) {
+  if (!is_hash(partition.index_hash)) fields.reject("index_hash", "16 hexadecimal digits");
+  const auto count = static_cast<std::size_t>(clients);
+  if (partition.sizes.size() != count)
+    fields.reject("sizes", fmt::format("a number for each of {} clients", clients));
+  const std::vector<std::int64_t>& held_out = partition.held_out;
+  const bool rises = std::ranges::adjacent_find(held_out, std::greater_equal{}) == held_out.end();
+  if (fields.has("held_out") && (held_out.empty() || !rises || held_out.back() >= clients))
+    fields.reject("held_out", fmt::format("numbers below {} that rise", clients));
   const auto& counts = partition.class_counts;
-  if (!counts.empty() && counts.size() != clients) {
-    fields.reject(kCounts, fmt::format("a list for each of {} clients, or no list", clients));
-  }
+  if (!counts.empty() && counts.size() != count)
+    fields.reject("class_counts", fmt::format("a list for each of {} clients, or no list", clients));
   const bool rectangular = std::ranges::all_of(
       counts, [&](const auto& row) { return !row.empty() && row.size() == counts.front().size(); });
-  if (!rectangular) fields.reject(kCounts, "lists of the same classes, at least one");
-  if (partition.label_entropy.size() != counts.size()) {
-    fields.reject(kEntropy, fmt::format("{} numbers, as many as \"{}\" has lists", counts.size(), kCounts));
-  }
+  if (!rectangular) fields.reject("class_counts", "lists of the same classes, at least one");
+  if (partition.label_entropy.size() != counts.size())
+    fields.reject("label_entropy",
+                  fmt::format("{} numbers, as many as \"class_counts\" has lists", counts.size()));
+  if (!partition.noise.empty() && partition.noise.size() != count)
+    fields.reject("noise", fmt::format("a number for each of {} clients, or none", clients));
+  if (partition.rotations.size() != partition.noise.size())
+    fields.reject("rotations", fmt::format("{} numbers, as many as \"noise\" has", partition.noise.size()));
 }
 
-void check_features(const RecordedPartition& partition, std::size_t clients, const JsonFields& fields) {
-  if (!partition.noise.empty() && partition.noise.size() != clients) {
-    fields.reject(kNoise, fmt::format("a number for each of {} clients, or none", clients));
-  }
-  if (partition.rotations.size() != partition.noise.size()) {
-    fields.reject(kRotations,
-                  fmt::format("{} numbers, as many as \"{}\" has", partition.noise.size(), kNoise));
-  }
+void form_partition(RecordForm& form, RecordedPartition& partition) {
+  std::int64_t clients = std::ssize(partition.sizes);
+  form.text("id", partition.id);
+  form.text("kind", partition.kind);
+  form.text("dataset", partition.dataset);
+  form.integer("seed", partition.seed, 0);
+  form.text("index_hash", partition.index_hash);
+  form.integer("clients", clients, 1);
+  form.field("sizes", partition.sizes, &JsonFields::integers, 0);
+  form.field("label_entropy", partition.label_entropy, &JsonFields::amounts);
+  form.field("class_counts", partition.class_counts, &JsonFields::lists_of_integers, 0);
+  if (form.has("held_out", partition.held_out))
+    form.field("held_out", partition.held_out, &JsonFields::integers, 0);
+  form.field("noise", partition.noise, &JsonFields::amounts);
+  form.field("rotations", partition.rotations, &JsonFields::integers,
+             std::numeric_limits<std::int64_t>::min());
+  if (form.fields() != nullptr) check_partition(partition, clients, *form.fields());
 }
 
 std::string text_of(const RecordedPartition& partition) {
-  Json json;
-  json["schema"] = kPartitionSchema;
-  json["id"] = partition.id;
-  json["kind"] = partition.kind;
-  json["dataset"] = partition.dataset;
-  json["seed"] = partition.seed;
-  json[kHash] = partition.index_hash;
-  json["clients"] = partition.sizes.size();
-  json[kSizes] = partition.sizes;
-  json[kEntropy] = partition.label_entropy;
-  json[kCounts] = partition.class_counts;
-  if (!partition.held_out.empty()) json[kHeldOut] = partition.held_out;
-  json[kNoise] = partition.noise;
-  json[kRotations] = partition.rotations;
+  Json json = {{"schema", kPartitionSchema}};
+  append_fields(json, partition, form_partition);
   return json_text(json, -1) + "\n";
 }
 
@@ -83,35 +84,7 @@ std::string to_json_text(const RecordedPartition& partition) {
 }
 
 RecordedPartition parse_partition(std::string_view text, const std::string& file) {
-  JsonFields fields(text, Place{.file = file});
-  fields.schema(kPartitionSchema);
-  RecordedPartition partition;
-  partition.id = fields.text("id");
-  partition.kind = fields.text("kind");
-  partition.dataset = fields.text("dataset");
-  partition.seed = fields.integer("seed", 0);
-  partition.index_hash = fields.text(kHash);
-  if (!is_hash(partition.index_hash)) fields.reject(kHash, "16 hexadecimal digits");
-  const std::int64_t clients = fields.integer("clients", 1);
-  partition.sizes = fields.integers(kSizes, 0);
-  if (std::ssize(partition.sizes) != clients) {
-    fields.reject(kSizes, fmt::format("a number for each of {} clients", clients));
-  }
-  partition.label_entropy = fields.amounts(kEntropy);
-  partition.class_counts = fields.lists_of_integers(kCounts, 0);
-  if (fields.has(kHeldOut)) {
-    partition.held_out = fields.integers(kHeldOut, 0);
-    const std::vector<std::int64_t>& held_out = partition.held_out;
-    const bool rises = std::ranges::adjacent_find(held_out, std::greater_equal{}) == held_out.end();
-    if (held_out.empty() || !rises || held_out.back() >= clients)
-      fields.reject(kHeldOut, fmt::format("numbers below {} that rise", clients));
-  }
-  partition.noise = fields.amounts(kNoise);
-  partition.rotations = fields.integers(kRotations);
-  check_counts(partition, partition.sizes.size(), fields);
-  check_features(partition, partition.sizes.size(), fields);
-  fields.finish();
-  return partition;
+  return parse_record(text, file, kPartitionSchema, form_partition);
 }
 
 std::optional<RecordedPartition> read_partition(const RunDirectory& run) {

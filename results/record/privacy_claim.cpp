@@ -32,51 +32,19 @@ std::optional<Claim> read_claim(JsonFields& fields, const std::string& epsilon, 
   return Claim{.epsilon = value};
 }
 
-void form_claim(FormWriter& form, const char* epsilon, const char* reason,
-                const std::optional<Claim>& claim) {
-  form.json()[epsilon] = json_epsilon(claim);
-  form.text(reason, claim ? claim->unproven : "");
-}
-
-void form_claim(FormReader& form, const char* epsilon, const char* reason, std::optional<Claim>& claim) {
-  claim = read_claim(form.fields(), epsilon, reason);
-}
-
-template <typename Form, typename Privacy>
-void form_privacy(Form& form, Privacy& claim) {
-  form.choice("unit", claim.unit, {"record", "client", "local", "label"});
-  form.text("adjacency", claim.adjacency);
-  form.fraction("delta", claim.settings.delta);
-  form.text("orders", claim.settings.orders);
-  form.choice("conversion", claim.settings.conversion, {"balle", "classic"});
-  form.choice("assume", claim.settings.assume, {"nothing", "poisson"});
-  form.boolean("assumed", claim.assumed);
-  form_claim(form, "epsilon_rdp", "rdp_unproven", claim.rdp);
-  form.number("order", claim.order);
-  form_claim(form, "epsilon_pld", "pld_unproven", claim.pld);
-  form_claim(form, "as_if_epsilon_rdp", "as_if_rdp_unproven", claim.as_if_rdp);
-  form_claim(form, "as_if_epsilon_pld", "as_if_pld_unproven", claim.as_if_pld);
-  form_claim(form, "made_epsilon_rdp", "made_rdp_unproven", claim.made_rdp);
-  form_claim(form, "made_epsilon_pld", "made_pld_unproven", claim.made_pld);
-  form.flag("per_client", claim.per_client);
-  if (claim.per_client) {
-    form_claim(form, "least_epsilon_rdp", "least_rdp_unproven", claim.least_rdp);
-    form_claim(form, "least_epsilon_pld", "least_pld_unproven", claim.least_pld);
-    form.integer("spent_clients", claim.spent_clients, 0);
+void form_claim(RecordForm& form, const char* epsilon, const char* reason, std::optional<Claim>& claim) {
+  if (form.fields() != nullptr) {
+    claim = read_claim(*form.fields(), epsilon, reason);
+  } else {
+    (*form.json())[epsilon] = json_epsilon(claim);
+    (*form.json())[reason] = claim ? claim->unproven : "";
   }
-  if (form.has("per_distance", claim.per_distance))
-    form.amount("per_distance", form.part(claim.per_distance));
-  if (form.has("nominal", claim.nominal)) form.numbers("nominal", claim.nominal);
-  form.boolean("varied", claim.varied);
-  form.text("exact_access", claim.exact_access);
-  form.list_of_texts("public_data", claim.public_data);
-  if (form.has("units", claim.units)) form.integer("units", claim.units, 1);
-  if (form.has("as_if_units", claim.as_if_units)) form.integer("as_if_units", claim.as_if_units, 1);
-  form.per_client("budget", claim.budget);
-  form.text("stopped", claim.stopped);
 }
 
-void check(const PrivacyClaim& claim, const JsonFields& fields) {
+void check(const PrivacyClaim& claim, JsonFields& fields) {
+  if (!claim.adjacency.empty()) fields.choice("adjacency", {kAdjacencyNames.begin(), kAdjacencyNames.end()});
+  if (claim.settings.orders.empty()) fields.reject("orders", "the name of an order set");
+  if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});
   const auto check_pair = [&](const std::string& kind, const std::optional<Claim>& rdp,
                               const std::optional<Claim>& pld) {
     if (rdp.has_value() != pld.has_value()) {
@@ -171,20 +139,40 @@ Json json_epsilon(const std::optional<Claim>& claim) {
   return claim->epsilon ? json_number(*claim->epsilon) : Json(kUnproven);
 }
 
-void append_privacy(Json& json, const PrivacyClaim& claim) {
-  FormWriter form(json);
-  form_privacy(form, claim);
+void form_privacy(RecordForm& form, PrivacyClaim& claim) {
+  form.choice("unit", claim.unit, {"record", "client", "local", "label"});
+  form.text("adjacency", claim.adjacency);
+  form.fraction("delta", claim.settings.delta);
+  form.text("orders", claim.settings.orders);
+  form.choice("conversion", claim.settings.conversion, {"balle", "classic"});
+  form.choice("assume", claim.settings.assume, {"nothing", "poisson"});
+  form.boolean("assumed", claim.assumed);
+  form_claim(form, "epsilon_rdp", "rdp_unproven", claim.rdp);
+  form.number("order", claim.order);
+  form_claim(form, "epsilon_pld", "pld_unproven", claim.pld);
+  form_claim(form, "as_if_epsilon_rdp", "as_if_rdp_unproven", claim.as_if_rdp);
+  form_claim(form, "as_if_epsilon_pld", "as_if_pld_unproven", claim.as_if_pld);
+  form_claim(form, "made_epsilon_rdp", "made_rdp_unproven", claim.made_rdp);
+  form_claim(form, "made_epsilon_pld", "made_pld_unproven", claim.made_pld);
+  form.flag("per_client", claim.per_client);
+  if (claim.per_client) {
+    form_claim(form, "least_epsilon_rdp", "least_rdp_unproven", claim.least_rdp);
+    form_claim(form, "least_epsilon_pld", "least_pld_unproven", claim.least_pld);
+    form.integer("spent_clients", claim.spent_clients, 0);
+  }
+  if (form.has("per_distance", claim.per_distance))
+    form.amount("per_distance", form.part(claim.per_distance));
+  if (form.has("nominal", claim.nominal)) form.field("nominal", claim.nominal, &JsonFields::numbers);
+  form.boolean("varied", claim.varied);
+  form.text("exact_access", claim.exact_access);
+  form.field("public_data", claim.public_data, &JsonFields::list_of_texts);
+  if (form.has("units", claim.units)) form.integer("units", claim.units, 1);
+  if (form.has("as_if_units", claim.as_if_units)) form.integer("as_if_units", claim.as_if_units, 1);
+  form.field("budget", claim.budget, &JsonFields::per_client);
+  form.text("stopped", claim.stopped);
+  if (form.fields() != nullptr) check(claim, *form.fields());
 }
 
-PrivacyClaim read_privacy(JsonFields& fields) {
-  PrivacyClaim claim;
-  FormReader form(fields);
-  form_privacy(form, claim);
-  if (!claim.adjacency.empty()) fields.choice("adjacency", {kAdjacencyNames.begin(), kAdjacencyNames.end()});
-  if (claim.settings.orders.empty()) fields.reject("orders", "the name of an order set");
-  if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});
-  check(claim, fields);
-  return claim;
-}
+void append_privacy(Json& json, const PrivacyClaim& claim) { append_fields(json, claim, form_privacy); }
 
 }  // namespace fedarena::results

@@ -14,7 +14,7 @@
 namespace fedarena::results {
 
 using Json = nlohmann::ordered_json;
-class JsonFields;
+class RecordForm;
 
 /// Why a run ended before its planned rounds, as `PrivacyClaim::stopped` names it: the next round would have
 /// overspent the budget.
@@ -83,10 +83,10 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right);
 /// An epsilon as JSON: a number, "inf", or "unproven"; null where there is none yet.
 Json json_epsilon(const std::optional<Claim>& claim);
 
-/// Appends the fields of a claim to an object.
-void append_privacy(Json& json, const PrivacyClaim& claim);
+/// The fields of a claim. Values that contradict each other are an Error that names the field.
+void form_privacy(RecordForm& form, PrivacyClaim& claim);
 
-/// Reads what append_privacy() wrote. Values that contradict each other are an Error that names the field.
-PrivacyClaim read_privacy(JsonFields& fields);
+/// Appends them to an object.
+void append_privacy(Json& json, const PrivacyClaim& claim);
 
 }  // namespace fedarena::results

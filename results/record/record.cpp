@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kSummarySchema = 2;
 
 // Clients' accuracies, or on regression data their errors.
-template <typename Form, typename Record>
-void form_clients(Form& form, Record& record) {
+template <typename Record>
+void form_clients(RecordForm& form, Record& record) {
   if (form.has("client_rmse_mean", record.client_errors)) {
     auto& clients = form.part(record.client_errors);
     form.integer("clients_tested", clients.tested, 1);
@@ -38,89 +38,25 @@ void form_clients(Form& form, Record& record) {
 }
 
 // Gradients of clients' examples are among all gradients.
-template <typename Form, typename Record>
-void form_cost(Form& form, Record& record) {
+template <typename Record>
+void form_cost(RecordForm& form, Record& record) {
   form.integer("gradients", record.cost.gradients, record.examples);
   form.integer("operations", record.cost.operations, 0);
   form.flag("operations_at_least", record.cost.at_least);
 }
 
-template <typename Form, typename Round>
-void form_round(Form& form, Round& round) {
-  form.integer("round", round.round, 1);
-  form.number("test_loss", round.test_loss);
-  form.fraction("test_accuracy", round.test_accuracy);
-  form.integer("clients", round.clients, 0);
-  form.integer("examples", round.examples, 0);
-  form.integer("uplink_bytes", round.uplink_bytes, 0);
-  form.integer("downlink_bytes", round.downlink_bytes, 0);
-  form.amount("train_seconds", round.train_seconds);
-  form.amount("evaluation_seconds", round.evaluation_seconds);
-  form.number("epsilon", round.epsilon);
-  if (form.has("macro_f1", round.classes)) {
-    auto& classes = form.part(round.classes);
-    form.fraction("macro_f1", classes.macro_f1);
-    form.fractions("class_accuracy", classes.accuracy);
+// Pairs of a client and its model.
+void form_choices(RecordForm& form, std::vector<ModelChoice>& choices) {
+  constexpr const char* kField = "choices";
+  if (form.fields() == nullptr) {
+    for (const auto& [client, model] : choices) (*form.json())[kField].push_back({client, model});
+    return;
   }
-  if (form.has("validation_loss", round.validation_loss))
-    form.number("validation_loss", form.part(round.validation_loss));
-  if (form.has("validation_accuracy", round.validation_accuracy))
-    form.fraction("validation_accuracy", form.part(round.validation_accuracy));
-  form_clients(form, round);
-  form_cost(form, round);
-  if (form.has("observed", round.observed)) form.numbers("observed", round.observed);
-  if (form.has("choices", round.choices)) form.choices("choices", round.choices);
-}
-
-template <typename Form, typename Run>
-void form_summary(Form& form, Run& run) {
-  form.text("experiment", run.experiment);
-  form.text("label", run.label);
-  form.text("algorithm", run.algorithm);
-  form.text("dataset", run.dataset);
-  form.text("dataset_note", run.dataset_note);
-  if (form.has("data_hash", run.data_hash)) form.digest("data_hash", run.data_hash);
-  form.text("partition", run.partition);
-  form.text("partition_id", run.partition_id);
-  form.text("partition_hash", run.partition_hash);
-  form.text("model", run.model);
-  if (form.has("sweep", run.sweep)) form.texts("sweep", run.sweep);
-  form.integer("seed", run.seed, 0);
-  form.integer("rounds", run.rounds, 1);
-  form.integer("rounds_done", run.rounds_done, 0);
-  form.integer("clients", run.clients, 1);
-  if (form.has("held_out_clients", run.held_out_clients))
-    form.integer("held_out_clients", run.held_out_clients, 1);
-  form.integer("parameters", run.parameters, 0);
-  form.choice(
-      "state", run.state,
-      {std::string(kRunning), std::string(kInterrupted), std::string(kFailed), std::string(kFinished)});
-  if (form.has("failure", run.failure)) form.text("failure", run.failure);
-  form.fraction("final_test_accuracy", run.final_test_accuracy);
-  form.number("final_test_loss", run.final_test_loss);
-  form.choice("policy", run.policy, {kUnitNames.begin(), kUnitNames.end()});
-  if (run.policy != "none") form.privacy(run.privacy);
-  if (form.has("policy_settings", run.policy_settings)) form.texts("policy_settings", run.policy_settings);
-  form.integer("uplink_bytes", run.uplink_bytes, 0);
-  form.integer("downlink_bytes", run.downlink_bytes, 0);
-  form.amount("uplink_bytes_per_client_round", run.uplink_bytes_per_client_round);
-  form.amount("downlink_bytes_per_client_round", run.downlink_bytes_per_client_round);
-  form.amount("seconds", run.seconds);
-  if (form.has("stopped_by", run.stopped))
-    form.choice("stopped_by", run.stopped, {std::string(kStoppedByTarget), std::string(kStoppedByPatience)});
-  form.integer("examples", run.examples, 0);
-  form_cost(form, run);
-  form_clients(form, run);
-  if (run.per_client) {
-    auto& best = form.part(run.best_round);
-    form.fraction("best_client_accuracy_mean", best.accuracy_mean);
-    form.integer("best_client_accuracy_round", best.accuracy_round, 1);
-    form.fraction("best_client_macro_f1_mean", best.macro_f1_mean);
-    form.integer("best_client_macro_f1_round", best.macro_f1_round, 1);
+  for (const std::vector<std::int64_t>& pair : form.fields()->lists_of_integers(kField, 0)) {
+    if (pair.size() != 2 || (!choices.empty() && pair.front() <= choices.back().client))
+      form.fields()->reject(kField, "pairs of a client, ascending, and its model");
+    choices.push_back({pair.front(), pair.back()});
   }
-  form.audit(run.audit);
-  form.tuning(run.tuning);
-  form.texts("algorithm_parameters", run.algorithm_parameters);
 }
 
 // Of a round or a run.
@@ -198,20 +134,96 @@ void check_summary(const Summary& summary, const JsonFields& fields) {
   check_state(summary, fields);
 }
 
+void form_round(RecordForm& form, RoundRecord& round) {
+  form.integer("round", round.round, 1);
+  form.number("test_loss", round.test_loss);
+  form.fraction("test_accuracy", round.test_accuracy);
+  form.integer("clients", round.clients, 0);
+  form.integer("examples", round.examples, 0);
+  form.integer("uplink_bytes", round.uplink_bytes, 0);
+  form.integer("downlink_bytes", round.downlink_bytes, 0);
+  form.amount("train_seconds", round.train_seconds);
+  form.amount("evaluation_seconds", round.evaluation_seconds);
+  form.number("epsilon", round.epsilon);
+  if (form.has("macro_f1", round.classes)) {
+    auto& classes = form.part(round.classes);
+    form.fraction("macro_f1", classes.macro_f1);
+    form.field("class_accuracy", classes.accuracy, &JsonFields::fractions);
+  }
+  if (form.has("validation_loss", round.validation_loss))
+    form.number("validation_loss", form.part(round.validation_loss));
+  if (form.has("validation_accuracy", round.validation_accuracy))
+    form.fraction("validation_accuracy", form.part(round.validation_accuracy));
+  form_clients(form, round);
+  form_cost(form, round);
+  if (form.has("observed", round.observed)) form.field("observed", round.observed, &JsonFields::numbers);
+  if (form.has("choices", round.choices)) form_choices(form, round.choices);
+  if (form.fields() != nullptr) check_round(round, *form.fields());
+}
+
+void form_summary(RecordForm& form, Summary& run) {
+  form.text("experiment", run.experiment);
+  form.text("label", run.label);
+  form.text("algorithm", run.algorithm);
+  form.text("dataset", run.dataset);
+  form.text("dataset_note", run.dataset_note);
+  if (form.has("data_hash", run.data_hash)) form.field("data_hash", run.data_hash, &JsonFields::digest);
+  form.text("partition", run.partition);
+  form.text("partition_id", run.partition_id);
+  form.text("partition_hash", run.partition_hash);
+  form.text("model", run.model);
+  if (form.has("sweep", run.sweep)) form.texts("sweep", run.sweep);
+  form.integer("seed", run.seed, 0);
+  form.integer("rounds", run.rounds, 1);
+  form.integer("rounds_done", run.rounds_done, 0);
+  form.integer("clients", run.clients, 1);
+  if (form.has("held_out_clients", run.held_out_clients))
+    form.integer("held_out_clients", run.held_out_clients, 1);
+  form.integer("parameters", run.parameters, 0);
+  form.choice(
+      "state", run.state,
+      {std::string(kRunning), std::string(kInterrupted), std::string(kFailed), std::string(kFinished)});
+  if (form.has("failure", run.failure)) form.text("failure", run.failure);
+  form.fraction("final_test_accuracy", run.final_test_accuracy);
+  form.number("final_test_loss", run.final_test_loss);
+  form.choice("policy", run.policy, {kUnitNames.begin(), kUnitNames.end()});
+  if (run.policy != "none") form_privacy(form, form.part(run.privacy));
+  if (form.has("policy_settings", run.policy_settings)) form.texts("policy_settings", run.policy_settings);
+  form.integer("uplink_bytes", run.uplink_bytes, 0);
+  form.integer("downlink_bytes", run.downlink_bytes, 0);
+  form.amount("uplink_bytes_per_client_round", run.uplink_bytes_per_client_round);
+  form.amount("downlink_bytes_per_client_round", run.downlink_bytes_per_client_round);
+  form.amount("seconds", run.seconds);
+  if (form.has("stopped_by", run.stopped))
+    form.choice("stopped_by", run.stopped, {std::string(kStoppedByTarget), std::string(kStoppedByPatience)});
+  form.integer("examples", run.examples, 0);
+  form_cost(form, run);
+  form_clients(form, run);
+  if (run.per_client) {
+    auto& best = form.part(run.best_round);
+    form.fraction("best_client_accuracy_mean", best.accuracy_mean);
+    form.integer("best_client_accuracy_round", best.accuracy_round, 1);
+    form.fraction("best_client_macro_f1_mean", best.macro_f1_mean);
+    form.integer("best_client_macro_f1_round", best.macro_f1_round, 1);
+  }
+  form.object("audit", run.audit, form_audit);
+  form.object("tuning", run.tuning, form_tuning);
+  form.texts("algorithm_parameters", run.algorithm_parameters);
+  if (form.fields() != nullptr) check_summary(run, *form.fields());
+}
+
 }  // namespace
 
 Json to_json(const RoundRecord& record) {
   Json json;
-  FormWriter form(json);
-  form_round(form, record);
+  append_fields(json, record, form_round);
   return json;
 }
 
 Json to_json(const Summary& summary) {
   Json json;
   json["schema"] = kSummarySchema;
-  FormWriter form(json);
-  form_summary(form, summary);
+  append_fields(json, summary, form_summary);
   return json;
 }
 
@@ -223,9 +235,8 @@ std::string to_json_line(const RoundRecord& record) {
 RoundRecord parse_round(std::string_view line, const Place& place) {
   JsonFields fields(line, place);
   RoundRecord record;
-  FormReader form(fields);
+  RecordForm form(fields);
   form_round(form, record);
-  check_round(record, fields);
   std::ranges::sort(record.observed);
   fields.finish();
   return record;
@@ -237,14 +248,7 @@ std::string to_json_text(const Summary& summary) {
 }
 
 Summary parse_summary(std::string_view text, const std::string& file) {
-  JsonFields fields(text, Place{.file = file});
-  fields.schema(kSummarySchema);
-  Summary summary;
-  FormReader form(fields);
-  form_summary(form, summary);
-  fields.finish();
-  check_summary(summary, fields);
-  return summary;
+  return parse_record(text, file, kSummarySchema, form_summary);
 }
 
 Cost total_cost(std::span<const RoundRecord> rounds) {

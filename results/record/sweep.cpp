@@ -44,25 +44,6 @@ std::vector<std::string> settings_of(std::string_view choice) {
   return settings;
 }
 
-constexpr const char* kField = "tuning";
-
-template <typename Form, typename Trials>
-void form_tuning(Form& form, Trials& tuning) {
-  form.choice("search", tuning.search, {"grid", "random"});
-  form.integer("trials", tuning.trials, 1);
-  form.integer("seed", tuning.seed, 0);
-  form.texts("chosen", tuning.chosen);
-  form.choice("criterion", tuning.criterion,
-              {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
-  if (tuning.criterion == kByValidationAccuracy) {
-    form.fraction("score", tuning.score);
-  } else {
-    form.number("score", tuning.score);
-  }
-  form.integer("examples", tuning.examples, 0);
-  form.amount("seconds", tuning.seconds);
-}
-
 }  // namespace
 
 Sweep shared_sweep(const Sweep& sweep) {
@@ -126,23 +107,28 @@ std::string without_swept(const std::string& choice, const Sweep& sweep, std::st
   return name_of_choice(choice) + (kept.empty() ? "" : fmt::format(" ({})", kept));
 }
 
-void append_tuning(Json& json, const Tuning& tuning, bool with_costs) {
-  Json object;
-  FormWriter form(object);
-  form_tuning(form, tuning);
-  if (!with_costs) object["examples"] = object["seconds"] = nullptr;
-  json[kField] = std::move(object);
+void form_tuning(RecordForm& form, Tuning& tuning) {
+  form.choice("search", tuning.search, {"grid", "random"});
+  form.integer("trials", tuning.trials, 1);
+  form.integer("seed", tuning.seed, 0);
+  form.texts("chosen", tuning.chosen);
+  form.choice("criterion", tuning.criterion,
+              {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
+  if (tuning.criterion == kByValidationAccuracy) {
+    form.fraction("score", tuning.score);
+  } else {
+    form.number("score", tuning.score);
+  }
+  form.integer("examples", tuning.examples, 0);
+  form.amount("seconds", tuning.seconds);
+  if (form.fields() != nullptr && tuning.chosen.empty())
+    form.fields()->reject("chosen", "the settings of the best trial");
 }
 
-std::optional<Tuning> read_tuning(JsonFields& fields) {
-  if (!fields.has(kField)) return std::nullopt;
-  JsonFields object = fields.object(kField);
-  Tuning tuning;
-  FormReader form(object);
-  form_tuning(form, tuning);
-  if (tuning.chosen.empty()) object.reject("chosen", "the settings of the best trial");
-  object.finish();
-  return tuning;
+void append_tuning(Json& json, const Tuning& tuning, bool with_costs) {
+  Json& object = json["tuning"];
+  append_fields(object, tuning, form_tuning);
+  if (!with_costs) object["examples"] = object["seconds"] = nullptr;
 }
 
 bool ValidationScore::better_than(const ValidationScore& other) const {

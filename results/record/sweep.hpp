@@ -12,7 +12,7 @@
 namespace fedarena::results {
 
 using Json = nlohmann::ordered_json;
-class JsonFields;
+class RecordForm;
 struct RoundRecord;
 
 /// What a point of a grid gives: paths of the experiment file, such as "partition.alpha", and their values as
@@ -62,13 +62,11 @@ struct Tuning {
   bool operator==(const Tuning&) const = default;
 };
 
-/// Appends the field "tuning", an object, to a summary; null in the place of what the trials took where
-/// `with_costs` is false.
-void append_tuning(Json& json, const Tuning& tuning, bool with_costs = true);
+/// The fields of the object "tuning" of a summary.
+void form_tuning(RecordForm& form, Tuning& tuning);
 
-/// Reads what append_tuning() wrote; none where there is no such field, as in runs whose experiment tunes
-/// nothing. Anything but a whole, valid object is an Error that names the field.
-std::optional<Tuning> read_tuning(JsonFields& fields);
+/// Appends that object; null in the place of what the trials took where `with_costs` is false.
+void append_tuning(Json& json, const Tuning& tuning, bool with_costs);
 
 /// What rounds and trials are chosen by: the accuracy on validation examples; on regression data, which has
 /// none, the loss.

@@ -6,7 +6,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/json_fields.hpp"
+#include "results/record/record_form.hpp"
 #include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {
@@ -22,33 +22,22 @@ double population_deviation(std::span<const double> values) {
 
 constexpr std::int64_t kClientsSchema = 1;
 
-std::string line_of(const ClientScore& score) {
-  Json json;
-  json["client"] = score.client;
-  json["test_examples"] = score.test_examples;
+// Of an error, where it has one, or of an accuracy.
+void form_score(RecordForm& form, ClientScore& score) {
+  form.integer("client", score.client, 0);
+  form.integer("test_examples", score.test_examples, 1);
   if (score.rmse) {
-    json["rmse"] = json_number(*score.rmse);
+    form.number("rmse", *score.rmse);
   } else {
-    json["accuracy"] = json_number(score.accuracy);
-    json["macro_f1"] = json_number(score.macro_f1);
+    form.fraction("accuracy", score.accuracy);
+    form.fraction("macro_f1", score.macro_f1);
   }
-  return json_text(json, -1);
 }
 
-// `previous`: the client before, or nullptr.
-ClientScore read_score(JsonFields& fields, const ClientScore* previous) {
-  ClientScore score{.client = fields.integer("client", 0),
-                    .test_examples = fields.integer("test_examples", 1)};
-  if (previous != nullptr ? previous->rmse.has_value() : fields.has("rmse")) {
-    score.rmse = fields.number("rmse");
-  } else {
-    score.accuracy = fields.fraction("accuracy");
-    score.macro_f1 = fields.fraction("macro_f1");
-  }
-  if (previous != nullptr && score.client <= previous->client)
-    fields.reject("client", fmt::format("more than {}, the one before", previous->client));
-  fields.finish();
-  return score;
+std::string line_of(const ClientScore& score) {
+  Json json;
+  append_fields(json, score, form_score);
+  return json_text(json, -1);
 }
 
 }  // namespace
@@ -127,8 +116,16 @@ ClientScores parse_client_scores(std::string_view text, const std::string& file)
   fields.schema(kClientsSchema);
   ClientScores scores;
   scores.round = fields.integer("round", 1);
-  for (JsonFields& entry : fields.objects("clients")) {
-    scores.clients.push_back(read_score(entry, scores.clients.empty() ? nullptr : &scores.clients.back()));
+  std::vector<JsonFields> entries = fields.objects("clients");
+  for (JsonFields& entry : entries) {
+    ClientScore score;
+    if (entries.front().has("rmse")) score.rmse = 0;  // an error for all, or for none
+    RecordForm form(entry);
+    form_score(form, score);
+    if (!scores.clients.empty() && score.client <= scores.clients.back().client)
+      entry.reject("client", fmt::format("more than {}, the one before", scores.clients.back().client));
+    entry.finish();
+    scores.clients.push_back(score);
   }
   if (scores.clients.empty()) fields.reject("clients", "at least one client");
   fields.finish();
