@@ -62,12 +62,6 @@ void Comparison::integer(const std::string& field, std::int64_t recorded, std::i
   result(recorded == recomputed, field, std::to_string(recorded), std::to_string(recomputed));
 }
 
-void Comparison::number(const std::string& field, std::optional<double> recorded,
-                        std::optional<double> recomputed) {
-  const bool nan = recorded && recomputed && std::isnan(*recorded) && std::isnan(*recomputed);
-  result(nan || recorded == recomputed, field, shown(recorded), shown(recomputed));
-}
-
 void Comparison::close(const std::string& field, std::optional<double> recorded,
                        std::optional<double> recomputed) {
   const bool both = recorded && recomputed;

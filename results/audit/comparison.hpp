@@ -25,8 +25,6 @@ class Comparison {
   void text(const std::string& field, const std::string& recorded, const std::string& recomputed);
   void boolean(const std::string& field, bool recorded, bool recomputed);
   void integer(const std::string& field, std::int64_t recorded, std::int64_t recomputed);
-  /// Equal to the last bit, or both nan.
-  void number(const std::string& field, std::optional<double> recorded, std::optional<double> recomputed);
   /// Equal but for the rounding of another processor.
   void close(const std::string& field, std::optional<double> recorded, std::optional<double> recomputed);
   /// The same of a deviation among numbers that are about `mean`, whose rounding it has.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -73,17 +74,15 @@ std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
   }
   text += ":\n";
   if (group.events.empty()) return text + "  nothing\n";
-  std::vector<std::size_t> widths(2, 0);
+  const bool shares =
+      std::ranges::any_of(group.events, [](const EventShare& kind) { return !part_text(kind.part).empty(); });
+  std::vector<std::vector<std::string>> rows;
   for (const EventShare& kind : group.events) {
-    widths[0] = std::max(widths[0], fmt::format("{}", kind.count).size());
-    widths[1] = std::max(widths[1], part_text(kind.part).size());
+    rows.push_back({"", fmt::format("{} x", kind.count)});
+    if (shares) rows.back().push_back(part_text(kind.part));
+    rows.back().push_back(event_text(report, kind.event));
   }
-  for (const EventShare& kind : group.events) {
-    text += fmt::format("  {} x  ", padded(fmt::format("{}", kind.count), widths[0], true));
-    if (widths[1] > 0) text += padded(part_text(kind.part), widths[1], true) + "  ";
-    text += event_text(report, kind.event) + "\n";
-  }
-  return text;
+  return text + aligned_lines(rows, {false, true, shares});
 }
 
 std::string kept_text(const PrivacyReport& report) {

@@ -118,7 +118,7 @@ void verify_rounds(const Ledger& ledger, const Summary& summary, std::span<const
                    Comparison& compare) {
   if (!summary.privacy) {
     for (const RoundRecord& round : rounds) {
-      compare.number(fmt::format("round {} epsilon", round.round), round.epsilon, std::nullopt);
+      compare.close(fmt::format("round {} epsilon", round.round), round.epsilon, std::nullopt);
     }
     return;
   }

@@ -76,8 +76,7 @@ class Packer {
 };
 
 [[noreturn]] void refuse(const fs::path& place, std::string found, std::string remedy = {}) {
-  throw Error(
-      Complaint{.place = {.file = place.string()}, .found = std::move(found), .remedy = std::move(remedy)});
+  throw Error::in(place, std::move(found), {.remedy = std::move(remedy)});
 }
 
 void check_finished(const FoundRun& run) {

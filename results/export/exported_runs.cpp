@@ -14,27 +14,8 @@
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
-namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(const std::vector<std::string>& problems) {
-  throw Error(Complaint{.found = "there is nothing to export: " + problems.front(),
-                        .remedy = "`fedarena list` shows how far runs are, and what is wrong with them."});
-}
-
-std::string unfinished_note(std::size_t unfinished, std::size_t all) {
-  return fmt::format("{} of {} runs {} not finished: exported as far as they are", unfinished, all,
-                     unfinished == 1 ? "is" : "are");
-}
-
-std::string secret_note(std::size_t runs) {
-  return fmt::format(
-      "{}: what would tell the sizes of drawn samples, which privacy keeps secret, is not exported",
-      counted(runs, "private run"));
-}
-
-}  // namespace
 
 ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
   std::vector<FoundRun> found = find_runs(folders);
@@ -76,9 +57,19 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
       leave_out(problem_line(error));
     }
   }
-  if (exported.runs.empty()) refuse(problems);
-  if (unfinished > 0) exported.notes.push_back(unfinished_note(unfinished, exported.runs.size()));
-  if (secret > 0) exported.notes.push_back(secret_note(secret));
+  if (exported.runs.empty()) {
+    throw Error(Complaint{.found = "there is nothing to export: " + problems.front(),
+                          .remedy = "`fedarena list` shows how far runs are, and what is wrong with them."});
+  }
+  if (unfinished > 0) {
+    exported.notes.push_back(fmt::format("{} of {} runs {} not finished: exported as far as they are",
+                                         unfinished, exported.runs.size(), unfinished == 1 ? "is" : "are"));
+  }
+  if (secret > 0) {
+    exported.notes.push_back(fmt::format(
+        "{}: what would tell the sizes of drawn samples, which privacy keeps secret, is not exported",
+        counted(secret, "private run")));
+  }
   for (const auto& [warning, runs] : warned) {
     exported.notes.push_back(fmt::format("{}: {}", counted(runs, "run"), warning));
   }

@@ -1,7 +1,6 @@
 #include "results/images/synthetic_folder.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/record/durable_file.hpp"
 
@@ -30,9 +30,8 @@ fs::path unfinished(fs::path folder) { return folder += kUnfinished; }
 
 // 0 for a folder of another name.
 std::int64_t round_of(const std::string& name) {
-  std::int64_t round = 0;
   if (!name.starts_with(kPrefix)) return 0;
-  std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), round);
+  const auto round = parse_number<std::int64_t>(name.substr(kPrefix.size())).value_or(0);
   return name == name_of(round) ? round : 0;
 }
 

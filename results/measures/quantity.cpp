@@ -21,6 +21,10 @@ bool is_quantity(const CatalogueEntry& entry) {
   return !entry.name.empty() && (!entry.axis || entry.over_rounds == OverRounds::kSum);
 }
 
+void add_observed(const RoundRecord& round, std::set<std::string>& names) {
+  for (const auto& [name, value] : round.observed) names.insert(name);
+}
+
 // A text of the catalogue, in which "K" stands for the class.
 std::string with_label(std::string_view text, const Quantity& quantity) {
   std::string whole(text);
@@ -102,9 +106,7 @@ Quantity parse_quantity(std::string_view option, const std::string& name, std::s
 
 std::vector<std::string> observed_names(std::span<const RoundRecord> rounds) {
   std::set<std::string> names;
-  for (const RoundRecord& round : rounds) {
-    for (const auto& [name, value] : round.observed) names.insert(name);
-  }
+  for (const RoundRecord& round : rounds) add_observed(round, names);
   return {names.begin(), names.end()};
 }
 
@@ -112,9 +114,7 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
   std::set<std::string> names;
   for (const FoundRun& run : runs) {
     if (!run.summary || run.summary->state != kFinished) continue;
-    for_each_round(run.path / kRoundsFile, [&](const RoundRecord& round) {
-      for (const auto& [name, value] : round.observed) names.insert(name);
-    });
+    for_each_round(run.path / kRoundsFile, [&](const RoundRecord& round) { add_observed(round, names); });
   }
   return {names.begin(), names.end()};
 }

@@ -63,26 +63,21 @@ void search(const fs::path& folder, std::vector<FoundRun>& found) {
   if (failure) fail("cannot be listed: ", failure);
 }
 
-[[noreturn]] void fail(const fs::path& path, std::string found, std::string remedy) {
-  throw Error(
-      Complaint{.place = {.file = path.string()}, .found = std::move(found), .remedy = std::move(remedy)});
-}
-
 std::vector<FoundRun> search_root(const fs::path& path) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
   if (!fs::exists(status))
-    fail(path, "does not exist", "give the output folder of an experiment, such as runs/quickstart");
-  if (!fs::is_directory(status)) {
-    fail(path, "is not a folder",
-         "give the folder of a run, or one that holds runs, such as runs/quickstart");
-  }
+    throw Error::in(path, "does not exist",
+                    {.remedy = "give the output folder of an experiment, such as runs/quickstart"});
+  if (!fs::is_directory(status))
+    throw Error::in(path, "is not a folder",
+                    {.remedy = "give the folder of a run, or one that holds runs, such as runs/quickstart"});
   std::vector<FoundRun> found;
   const fs::path normal = path.lexically_normal();
   search(normal.has_filename() ? normal : normal.parent_path(), found);  // "runs/" is "runs"
   if (found.empty()) {
-    fail(path, fmt::format("holds no run: there is no {} below it", kSummaryFile),
-         "give the output folder of an experiment, or run one first");
+    throw Error::in(path, fmt::format("holds no run: there is no {} below it", kSummaryFile),
+                    {.remedy = "give the output folder of an experiment, or run one first"});
   }
   return found;
 }
@@ -94,11 +89,9 @@ fs::path real_path(const fs::path& path) {
 }
 
 fs::path common_part(const fs::path& left, const fs::path& right) {
+  const auto end = std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first;
   fs::path common;
-  for (auto [a, b] = std::pair(left.begin(), right.begin()); a != left.end() && b != right.end() && *a == *b;
-       ++a, ++b) {
-    common /= *a;
-  }
+  for (auto part = left.begin(); part != end; ++part) common /= *part;
   return common;
 }
 

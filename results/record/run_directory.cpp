@@ -69,9 +69,7 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
   run.write_file_atomically(kEnvironmentFile, environment_json);
   // One that a crashed attempt left is replaced or goes: it would not be part of this run.
   if (partition_json.empty()) {
-    std::error_code failure;
-    std::filesystem::remove(path / kPartitionFile, failure);
-    if (failure) fail_on_file(path / kPartitionFile, "cannot be removed", failure.value());
+    remove_durably(path / kPartitionFile);
   } else {
     run.write_file_atomically(kPartitionFile, partition_json);
   }
