@@ -30,10 +30,6 @@ TEST(Cost, OfARunIsTheSumOverItsRounds) {
   EXPECT_EQ(total_cost(std::vector{rounds[0], rounds[2]}), (Cost{1340, 8000, false}));
 }
 
-TEST(Cost, IsSaidToBeALowerBoundWhereItIsOne) {
-  EXPECT_THAT(to_json_line(counted_round(3, {700, 5000, false})), Not(HasSubstr("at_least")));
-}
-
 TEST(Cost, StandsInTablesOnRequestAlone) {
   const Table table = make_table(std::vector{found(counted("fedavg", 1, 640, {640, 1'234'500'000, false})),
                                              found(counted("fedavg", 2, 650, {650, 1'300'000'000, false})),

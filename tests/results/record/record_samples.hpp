@@ -128,6 +128,12 @@ inline std::map<std::string, RoundRecord> sample_rounds() {
   measured.validation_loss = 0.5;
   measured.validation_accuracy = 0.875;
   measured.per_client = ClientMetrics{9, 0.75, 0.5, 0.125, 0.625};
+  RoundRecord& regression = add("regression-round");
+  regression.test_accuracy.reset();
+  regression.client_errors = ClientErrors{4, 2.5, kInfinity, 0.5};
+  RoundRecord& observed = add("observed-round");
+  observed.observed = {{"matching-loss", 0.1}, {"radius", kInfinity}};
+  observed.choices = {{2, 0}, {7, 3}};
   add("exact-round").cost = {700, 5'000'000'000, false};
   add("counted-round").cost = {700, 5'000, true};
   return all;

@@ -2,10 +2,9 @@
 
 #include <cmath>
 
-#include "tests/infinity.hpp"
+#include "results/record/json_fields.hpp"
 #include "tests/matchers.hpp"
-#include "tests/results/record/tuning_sample.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/record/record_samples.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -16,6 +15,21 @@ TEST(Record, WritesARoundAsOneLine) {
       R"({"round":3,"test_loss":0.25,"test_accuracy":0.75,"clients":10,"examples":640,"uplink_bytes":40960,)"
       R"("downlink_bytes":81920,"train_seconds":1.5,"evaluation_seconds":0.125,"epsilon":null,)"
       R"("gradients":640,"operations":0})");
+}
+
+// What evaluations and algorithms say beside the rest.
+TEST(Record, WritesWhatARoundMayHold) {
+  const auto line = [](const char* sample) { return to_json_line(sample_rounds().at(sample)); };
+  EXPECT_THAT(line("measured-round"),
+              HasSubstr(R"("macro_f1":0.25,"class_accuracy":[0.5,null,1.0],"validation_loss":0.5,)"
+                        R"("validation_accuracy":0.875,"clients_tested":9,"client_accuracy_mean":0.75,)"
+                        R"("client_accuracy_worst":0.5,"client_accuracy_std":0.125,)"
+                        R"("client_macro_f1_mean":0.625,"gradients":640,"operations":0})"));
+  EXPECT_THAT(line("regression-round"),
+              HasSubstr(R"("clients_tested":4,"client_rmse_mean":2.5,"client_rmse_worst":"inf",)"
+                        R"("client_rmse_std":0.5,"gradients":640,"operations":0})"));
+  EXPECT_THAT(line("observed-round"), HasSubstr(R"("observed":{"matching-loss":0.1,"radius":"inf"},)"
+                                                R"("choices":[[2,0],[7,3]]})"));
 }
 
 TEST(Record, LossesThatAreNotFiniteComeBack) {
@@ -74,6 +88,62 @@ TEST(Record, WritesASummaryThatReadsLikeItsStruct) {
   }
 }
 )");
+}
+
+TEST(Record, WritesPrivacyAsFlatFieldsAfterThePolicy) {
+  Summary summary = stopped_by_budget("fedavg", 1, 0.5);
+  summary.privacy->pld = unproven("no bound");
+  EXPECT_THAT(to_json_text(summary), HasSubstr(R"(
+  "policy": "record",
+  "unit": "record",
+  "adjacency": "zero-out",
+  "delta": 1e-05,
+  "orders": "opacus",
+  "conversion": "balle",
+  "assume": "nothing",
+  "assumed": false,
+  "epsilon_rdp": 2.78664,
+  "rdp_unproven": "",
+  "order": 8.5,
+  "epsilon_pld": "unproven",
+  "pld_unproven": "no bound",
+  "as_if_epsilon_rdp": null,
+  "as_if_rdp_unproven": "",
+  "as_if_epsilon_pld": null,
+  "as_if_pld_unproven": "",
+  "made_epsilon_rdp": null,
+  "made_rdp_unproven": "",
+  "made_epsilon_pld": null,
+  "made_pld_unproven": "",
+  "varied": false,
+  "exact_access": "",
+  "public_data": [],
+  "budget": 3.0,
+  "stopped": "budget",
+  "uplink_bytes")"));
+}
+
+TEST(Record, WritesListsOfBudgets) {
+  const Json json = Json::parse(to_json_text(sample_summaries().at("budgets")));
+  EXPECT_EQ(json["budget"], Json({1.0, 2.5}));
+  EXPECT_EQ(json["spent_clients"], 3);
+}
+
+TEST(Record, WritesATuningAsAnObject) {
+  EXPECT_THAT(to_json_text(sample_summaries().at("tuned")), HasSubstr(R"(
+  "tuning": {
+    "search": "grid",
+    "trials": 6,
+    "seed": 0,
+    "chosen": {
+      "training.rate": "0.1"
+    },
+    "criterion": "validation accuracy",
+    "score": 0.7123,
+    "examples": 48000,
+    "seconds": 12.3
+  },
+)"));
 }
 
 TEST(Record, WritesNamesThatAreNotUtf8) {

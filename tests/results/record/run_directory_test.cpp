@@ -196,14 +196,12 @@ TEST_F(RunDirectoryTest, SaysWhereItCannotBeMade) {
 
 TEST_F(RunDirectoryTest, KeepsTheOldSummaryWhenTheDiskIsFull) {
   const RunDirectory run = create(folder_ / "a");
-  std::string message;
   {
     const FileSizeLimit limit(100);
-    message = message_of([&] { run.write_summary(unfinished("fedavg", 1, 3)); });
+    EXPECT_THAT(
+        message_of([&] { run.write_summary(unfinished("fedavg", 1, 3)); }),
+        HasSubstr("summary.json: cannot be written: File too large\n  raise the limit of a file's size"));
   }
-  EXPECT_THAT(
-      message,
-      HasSubstr("summary.json: cannot be written: File too large\n  raise the limit of a file's size"));
   EXPECT_EQ(run.summary(), unfinished("fedavg", 1, 0));
   EXPECT_FALSE(run.has(std::string(kSummaryFile) + ".partial"));
 }
@@ -212,12 +210,11 @@ TEST_F(RunDirectoryTest, WritesSeveralFilesOrNone) {
   put(folder_ / "known", "before");
   const std::vector<FileContent> files = {
       {folder_ / "known", "small"}, {folder_ / "a/b/c", "small"}, {folder_ / "a/d", std::string(200, ' ')}};
-  std::string message;
   {
     const FileSizeLimit limit(100);
-    message = message_of([&] { replace_files(files); });
+    EXPECT_THAT(message_of([&] { replace_files(files); }),
+                HasSubstr("a/d: cannot be written: File too large"));
   }
-  EXPECT_THAT(message, HasSubstr("a/d: cannot be written: File too large"));
   EXPECT_EQ(read_whole_file(folder_ / "known"), "before");
   EXPECT_FALSE(fs::exists(folder_ / "a"));
   EXPECT_FALSE(fs::exists(folder_ / "known.partial"));

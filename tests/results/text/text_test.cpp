@@ -23,8 +23,6 @@ TEST(Text, CountsCodePointsNotBytes) {
   EXPECT_EQ(padded("long", 3, false), "long");
 }
 
-TEST(Text, StaysOnOneLine) { EXPECT_EQ(one_line("a\nb\tc\x1b[0m"), "a b c [0m"); }
-
 TEST(Text, AlignsLinesByTheWidestCellOfEachColumn) {
   EXPECT_EQ(
       aligned_lines({{"name", "bytes", "note"}, {"μ", "12"}, {"fedavg", "1024", "large"}}, {false, true}),
