@@ -23,6 +23,16 @@ inline RoundAccesses private_steps(std::int64_t steps, double noise_multiplier =
   return accesses;
 }
 
+/// What differs, with the names of files alone.
+inline std::vector<std::string> difference_lines(Verification found) {
+  std::vector<std::string> lines;
+  for (Difference& difference : found.differences) {
+    difference.file = difference.file.filename();
+    lines.push_back(describe(difference));
+  }
+  return lines;
+}
+
 /// A run directory as the program leaves one: four rounds of three clients, of whom client 2 sits out
 /// round 2. The records agree with each other; tests spoil one of them.
 class RecordedRun {
@@ -111,15 +121,8 @@ class RecordedRun {
 
   const std::filesystem::path& path() const { return path_; }
   RunDirectory open() const { return RunDirectory::open(path_); }
-  /// What `verify` finds, with the names of files alone.
-  std::vector<std::string> differences() const {
-    std::vector<std::string> lines;
-    for (Difference difference : verify_run(path_).differences) {
-      difference.file = difference.file.filename();
-      lines.push_back(describe(difference));
-    }
-    return lines;
-  }
+  /// What `verify` finds.
+  std::vector<std::string> differences() const { return difference_lines(verify_run(path_)); }
   /// Replaces one occurrence of a text in a file of the run; a failure of the test when there is none.
   void edit(const std::string& file, const std::string& before, const std::string& after) const {
     put(path_ / file, replaced(open().read_file(file), before, after));

@@ -13,8 +13,7 @@
 
 #include "fedarena/accounting/ledger.hpp"
 
-#include "results/audit/verify.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 
@@ -86,42 +85,54 @@ class ForgedRun : public testing::Test {
   }
 
   using Train = std::function<RoundAccesses(std::int64_t client)>;
+  using Answers = std::function<RoundAccesses(std::int64_t round)>;
 
   // Three clients, and what happens to each in a round; none where it sits the round out.
   using Rounds = std::function<std::optional<RoundAccesses>(std::int64_t round, std::int64_t client)>;
-  static Ledger ledger_of(Unit unit, const Rounds& happens,
-                          const std::array<std::int64_t, 3>& sizes = {100, 100, 100}) {
+  struct RestOfLedger {
+    std::array<std::int64_t, 3> sizes = {100, 100, 100};
+    Answers population = {}, as_if = {};  // what happens to all of them at once
+    std::int64_t rounds = kRounds;
+    std::int64_t ended_after = 0;
+  };
+  static Ledger ledger_of(Unit unit, const Rounds& happens, const RestOfLedger& rest) {
     Ledger ledger(unit);
     for (std::int64_t client = 0; client < 3; ++client)
-      ledger.add_client(client, sizes.at(static_cast<std::size_t>(client)));
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      ledger.add_client(client, rest.sizes.at(static_cast<std::size_t>(client)));
+    for (std::int64_t round = 1; round <= rest.rounds; ++round) {
+      if (rest.ended_after > 0 && round == rest.ended_after + 1) ledger.end_after(rest.ended_after);
       for (std::int64_t client = 0; client < 3; ++client) {
         if (const auto accesses = happens(round, client)) ledger.record(round, client, *accesses);
       }
+      if (rest.population) ledger.record_population(round, rest.population(round));
+      if (rest.as_if) ledger.record_as_if(round, rest.as_if(round));
     }
     return ledger;
   }
+  static Ledger ledger_of(Unit unit, const Rounds& happens) { return ledger_of(unit, happens, {}); }
 
-  static Ledger ledger_of_records(const Train& train) {
-    return ledger_of(
-        Unit::kRecord, [&](auto, std::int64_t client) { return train(client); }, kSizes);
+  static Ledger ledger_of_records(const Train& train, std::int64_t rounds = kRounds,
+                                  std::int64_t ended_after = 0) {
+    return ledger_of(Unit::kRecord, [&](auto, std::int64_t client) { return train(client); },
+                     {.sizes = kSizes, .rounds = rounds, .ended_after = ended_after});
   }
 
-  // Under the policy "client", with what happens to all of them in a round.
-  using Answers = std::function<RoundAccesses(std::int64_t round)>;
-  static Ledger ledger_of_clients(const Answers& population, const Answers& as_if) {
-    Ledger ledger(Unit::kClient);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, {});
-      ledger.record_population(round, population(round));
-      if (as_if) ledger.record_as_if(round, as_if(round));
-    }
-    return ledger;
+  // Under the policy "client", where each takes part in every round.
+  static Ledger ledger_of_clients(const Answers& population, const Answers& as_if,
+                                  std::int64_t ended_after = 0) {
+    return ledger_of(Unit::kClient, [](auto, auto) { return RoundAccesses(); },
+                     {.population = population, .as_if = as_if, .ended_after = ended_after});
   }
   static Ledger ledger_of_clients(const RoundAccesses& population, const RoundAccesses& as_if = {}) {
     const auto always = [](const RoundAccesses& answer) { return [=](std::int64_t) { return answer; }; };
     return ledger_of_clients(always(population), as_if.list().empty() ? Answers() : Answers(always(as_if)));
+  }
+
+  // The difference that each of the three clients has.
+  static std::string of_all(const std::string& kind, const std::string& recorded,
+                            const std::string& recomputed) {
+    return fmt::format("ledger.json: {} of client 0 and 2 more is {}; recomputed: {}", kind, recorded,
+                       recomputed);
   }
 
   // What verify_ledger() says of a run with that ledger, without the folder.
@@ -176,12 +187,7 @@ class ForgedRun : public testing::Test {
     }
     run.write_file_atomically(kLedgerFile, ledger.to_json());
     run.write_summary(summary);
-    std::vector<std::string> lines;
-    for (Difference difference : verify_ledger(path).differences) {
-      difference.file = difference.file.filename();
-      lines.push_back(describe(difference));
-    }
-    return lines;
+    return difference_lines(verify_ledger(path));
   }
 
   const Scratch scratch_;

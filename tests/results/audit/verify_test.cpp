@@ -237,19 +237,16 @@ TEST_F(Verify, SaysThatAnAuditContradictsTheClaim) {
 }
 
 TEST_F(Verify, FindsLossesBelowZero) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  run.change_rounds([](RoundRecord& round) {
+  run_.change_rounds([](RoundRecord& round) {
     if (round.round == 2) round.test_loss = -1;
   });
-  EXPECT_THAT(run.differences(),
+  EXPECT_THAT(run_.differences(),
               ElementsAre("rounds.jsonl: round 2 test_loss is -1; recomputed: at least 0"));
 }
 
 // All three clients take part in round 1, and ifca has two models where its settings do not say how many.
 TEST_F(Verify, FindsChoicesThatNoRoundCanHave) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {.policy = "none", .label = "ifca"});
+  const RecordedRun run(folder_ / "other", {.policy = "none", .label = "ifca"});
   const auto with = [&](const std::vector<ModelChoice>& choices) {
     run.change_rounds([&](RoundRecord& round) {
       if (round.round != 1) return;
