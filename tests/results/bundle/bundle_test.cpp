@@ -114,6 +114,9 @@ class BundleTest : public testing::Test {
   void record(const fs::path& folder, const RecordedRun::Plan& plan = {}) const {
     const RecordedRun run(scratch_ / folder, plan);
   }
+  std::string bundle_refusal(const std::string& file = "a.tar.gz") {
+    return message_of([&] { bundle(scratch_ / file); });
+  }
   std::string unpack_refusal(const fs::path& file) {
     return message_of([&] { unpack_bundle(file, scratch_ / "unpacked"); });
   }
@@ -160,7 +163,7 @@ TEST_F(BundleTest, RefusesARunThatIsNotAsItWasSealed) {
   const auto refusal_without = [&](const char* name) {
     const std::string content = content_of(run / name);
     fs::remove(run / name);
-    std::string message = message_of([&] { bundle(scratch_ / "a.tar.gz"); });
+    std::string message = bundle_refusal();
     put(run / name, content);
     return message;
   };
@@ -170,26 +173,25 @@ TEST_F(BundleTest, RefusesARunThatIsNotAsItWasSealed) {
   const std::string experiment = content_of(run / kExperimentFile);
   fs::remove(run / kExperimentFile);
   fs::create_symlink("/dev/null", run / kExperimentFile);
-  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
+  EXPECT_THAT(bundle_refusal(),
               HasSubstr("experiment.toml: is not a regular file\n  It was lost or edited after the run"));
   fs::remove(run / kExperimentFile);
   put(run / kExperimentFile, experiment);
   const std::string ledger = content_of(run / kLedgerFile);
   put(run / kLedgerFile, ledger + " ");
-  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
-              HasSubstr("ledger.json: is not the file that the run's seal lists"));
+  EXPECT_THAT(bundle_refusal(), HasSubstr("ledger.json: is not the file that the run's seal lists"));
   // Also where a seal was made without it.
   fs::remove(run / kLedgerFile);
   const RunDirectory directory = RunDirectory::open(run);
   directory.write_summary(directory.summary());
-  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }), HasSubstr("ledger.json: is not there"));
+  EXPECT_THAT(bundle_refusal(), HasSubstr("ledger.json: is not there"));
   EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));
 }
 
 TEST_F(BundleTest, RefusesAPartOfARecordThatIsNotSealed) {
   record("runs/dp-fedavg-seed-1");
   scratch_.write("runs/dp-fedavg-seed-1/synthetic/round-0001/images.npy", "x");
-  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
+  EXPECT_THAT(bundle_refusal(),
               HasSubstr("dp-fedavg-seed-1/synthetic/round-0001/images.npy: is not among the files that"));
 }
 
@@ -200,7 +202,7 @@ TEST_F(BundleTest, NamesFoldersInUtf8) {
             "\u00e9t\u00e9/\u6570-seed-1");
   EXPECT_TRUE(fs::exists(scratch_ / "unpacked/\u00e9t\u00e9/\u6570-seed-1/summary.json"));
   fs::rename(scratch_ / "runs/\u00e9t\u00e9", scratch_ / "runs/\xe9");
-  EXPECT_THAT(message_of([&] { bundle(scratch_ / "b.tar.gz"); }), HasSubstr("cannot be named in a bundle"));
+  EXPECT_THAT(bundle_refusal("b.tar.gz"), HasSubstr("cannot be named in a bundle"));
   EXPECT_FALSE(fs::exists(scratch_ / "b.tar.gz"));
 }
 
@@ -214,11 +216,9 @@ TEST_F(BundleTest, OfTheSameRunsHasTheSameBytes) {
 
 TEST_F(BundleTest, RefusesUnfinishedAndBrokenRunsAndWritesNothing) {
   record("runs/dp-fedavg-seed-1", {.finished = false});
-  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
-              HasSubstr("the run is unfinished (3 of 4 rounds)"));
+  EXPECT_THAT(bundle_refusal(), HasSubstr("the run is unfinished (3 of 4 rounds)"));
   scratch_.write("runs/dp-fedavg-seed-1/summary.json", "{");
-  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
-              HasSubstr("the run cannot be read: summary.json"));
+  EXPECT_THAT(bundle_refusal(), HasSubstr("the run cannot be read: summary.json"));
   EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));
 }
 

@@ -1,12 +1,12 @@
 // TensorBoard's own reader on our event files: its checksums, its messages, its values.
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "fedarena/base/child_program.hpp"
 
 #include "results/export/event_file.hpp"
 #include "tests/matchers.hpp"
@@ -19,28 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-struct Answer {
-  int status = -1;
-  std::string out;
-};
-
-Answer run(const std::string& command) {
-  Answer answer;
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return answer;
-  std::array<char, 4096> block{};
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe)) {
-    answer.out.append(block.data(), count);
-  }
-  answer.status = ::pclose(pipe);
-  return answer;
-}
-
 // A Python that has TensorBoard: the one that scripts/install-dependencies made, or the system's; "" without.
 std::string python_with_tensorboard() {
   const fs::path own = test::source_folder() / "build/pip-tensorboard/bin/python3";
   for (const std::string& python : {own.string(), std::string("python3")}) {
-    if (run(fmt::format("'{}' -c 'import tensorboard' 2> /dev/null", python)).status == 0) return python;
+    const std::optional<ChildOutcome> found = call_program({python, "-c", "import tensorboard"});
+    if (found && found->exit_code == 0) return python;
   }
   return "";
 }
@@ -59,9 +43,9 @@ TEST(EventFile, IsReadBackByTensorBoard) {
   exported.rounds[1].test_loss = std::nan("");
   fs::create_directories(scratch / "a");
   put(scratch / "a" / kEventFile, event_file(exported));
-  const Answer answer = run(fmt::format("'{}' '{}/tests/results/export/read_events.py' '{}'", python,
-                                        test::source_folder().string(), (scratch / "a").string()));
-  ASSERT_EQ(answer.status, 0) << answer.out;
+  const fs::path script = test::source_folder() / "tests/results/export/read_events.py";
+  const ChildOutcome answer = call_program({python, script.string(), (scratch / "a").string()}).value();
+  ASSERT_EQ(answer.exit_code, 0) << answer.err;
   const Json read = Json::parse(answer.out);
   EXPECT_EQ(read["plugin"], "text");
   EXPECT_EQ(read["settings"], settings_text(exported.summary));

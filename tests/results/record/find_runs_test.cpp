@@ -188,6 +188,9 @@ TEST_F(FindRunsTest, RunNamesArePathsBelowWhatHoldsAllFolders) {
     return run_names(find_runs(folders), folders);
   };
   EXPECT_THAT(names({folder_ / "runs/two"}), ElementsAre("deep/fedavg-seed-2", "fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs/two/"}), ElementsAre("deep/fedavg-seed-2", "fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs", folder_ / "runs/one/fedavg-seed-1"}),
+              ElementsAre("one/fedavg-seed-1", "two/deep/fedavg-seed-2", "two/fedavg-seed-1"));
   EXPECT_THAT(names({folder_ / "runs/one/fedavg-seed-1"}), ElementsAre("fedavg-seed-1"));
   EXPECT_THAT(names({folder_ / "runs/one/", folder_ / "runs/two/deep"}),
               ElementsAre("one/fedavg-seed-1", "two/deep/fedavg-seed-2"));
