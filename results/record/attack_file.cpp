@@ -128,7 +128,7 @@ std::string text_without_digest(const MembershipAttacks& attacks) {
       json_text(json_number(attacks.non_member_accuracy), -1), lines);
 }
 
-std::string with_digest(std::string text) {
+std::string with_digest(const std::string& text) {
   const std::string digest = sha256_of(std::string_view(text));
   return text + fmt::format(",\n\"{}\": \"{}\"\n}}\n", kDigest, digest);
 }
