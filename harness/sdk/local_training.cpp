@@ -102,4 +102,8 @@ Params train_locally(Client& client, const Params& start, const LocalTraining& c
   return local;
 }
 
+AccessPlan training_plan(const Client& client, const LocalTraining& config) {
+  return {.gradients = {{config.batch_size, config.steps(client.oracle)}}};
+}
+
 }  // namespace fedarena

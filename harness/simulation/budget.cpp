@@ -167,29 +167,29 @@ std::set<std::int64_t> Simulation::spent_so_far() const {
   return spent;
 }
 
-void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
-                                 std::set<std::int64_t>& spent, Ledger& ledger) const {
-  if (!has_own_budgets(setup_.policy)) return;
+std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& cohort,
+                                                     const AccessesOf& accesses_of,
+                                                     std::set<std::int64_t>& spent, Ledger& ledger) const {
+  std::vector<std::size_t> places;
   std::vector<std::int64_t> paying;
-  std::vector<LocalResult> answers;
   std::optional<double> cost;  // of a first round
-  for (std::size_t index = 0; index < cohort.size(); ++index) {
-    const std::int64_t client = cohort[index];
-    if (round_ == 0) cost = odometer_.epsilon(local[index].accesses.charged()).epsilon;
-    if (pays(client, Ledger::charged_of(ledger_.clients().at(client).segments),
-             local[index].accesses.charged())) {
+  for (std::size_t place = 0; place < cohort.size(); ++place) {
+    const std::int64_t client = cohort[place];
+    const auto accesses = has_own_budgets(setup_.policy) ? accesses_of(place) : std::nullopt;
+    if (round_ == 0 && accesses) cost = odometer_.epsilon(accesses->charged()).epsilon;
+    if (!accesses ||
+        pays(client, Ledger::charged_of(ledger_.clients().at(client).segments), accesses->charged())) {
+      places.push_back(place);
       paying.push_back(client);
-      answers.push_back(std::move(local[index]));
-    } else {
-      spent.insert(client);
-      Ledger with_it = ledger_;
-      with_it.record(round_ + 1, client, local[index].accesses);
-      if (with_it.varies(client) || is_unlike(with_it.clients().at(client).segments)) ledger.withhold(client);
+      continue;
     }
+    spent.insert(client);
+    Ledger with_it = ledger_;
+    with_it.record(round_ + 1, client, *accesses);
+    if (with_it.varies(client) || is_unlike(with_it.clients().at(client).segments)) ledger.withhold(client);
   }
   cohort = std::move(paying);
-  local = std::move(answers);
-  if (spent.size() < training_.size()) return;
+  if (spent.size() < training_.size()) return places;
   if (round_ > 0) throw BudgetSpent();
   refuse_another_first_round();
   throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});

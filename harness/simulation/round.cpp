@@ -137,14 +137,21 @@ results::RoundRecord Simulation::play_round() {
 
   const Downlink downlink = opened(encode(setup_.algorithm.broadcast(server)));
   if (!downlink.centres.vary()) check_forecast(round, cohort);
-  std::atomic<std::int64_t> done = 0;
-  std::vector<LocalResult> local = train_all(cohort, round, downlink, [&] {
-    if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
-  });
-
   Ledger ledger = ledger_;
+  std::vector<LocalResult> local;
   try {
-    leave_out_spent(cohort, local, spent, ledger);
+    // Nobody works for what is bound to be withheld.
+    const auto planned = [&](std::size_t place) {
+      return planned_accesses(cohort[place], round, client_states_.get(cohort[place]));
+    };
+    leave_out_spent(cohort, planned, spent, ledger);
+    std::atomic<std::int64_t> done = 0;
+    std::vector<LocalResult> all = train_all(cohort, round, downlink, [&] {
+      if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
+    });
+    const auto made = [&](std::size_t place) { return all[place].accesses; };
+    for (const std::size_t place : leave_out_spent(cohort, made, spent, ledger))
+      local.push_back(std::move(all[place]));
   } catch (const BudgetSpent&) {
     ledger_ = std::move(ledger);  // of whom a round was withheld
     throw;

@@ -258,9 +258,11 @@ class Simulation {
   // Keeps, of a round that is not published, whether data may have decided that it is not.
   void withhold_round(const Ledger& with_it);
   void refuse_another_first_round() const;
-  // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it was just asked for.
-  void leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
-                       std::set<std::int64_t>& spent, Ledger& ledger) const;
+  // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it is asked for, where that
+  // is known. Returns the places that the others had.
+  using AccessesOf = std::function<std::optional<RoundAccesses>(std::size_t place)>;
+  std::vector<std::size_t> leave_out_spent(std::vector<std::int64_t>& cohort, const AccessesOf& accesses_of,
+                                           std::set<std::int64_t>& spent, Ledger& ledger) const;
   // Whether the client's budget pays for what it was charged for, and more.
   bool pays(std::int64_t client, std::vector<Access> charged, const std::vector<Access>& more) const;
   bool pays_again(std::int64_t client, const Ledger& ledger) const;

@@ -91,6 +91,10 @@ class Dense final : public Algorithm {
     return update_message(client, start, train_locally(client, start, config_));
   }
 
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return training_plan(client, config_);
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     std::vector<Params> teachers = decode_models(uplink, server.params);
     if (teachers.empty()) return;

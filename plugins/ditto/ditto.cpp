@@ -36,6 +36,12 @@ class Ditto final : public Algorithm {
     return uplink;
   }
 
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    AccessPlan plan = training_plan(client, config_);
+    plan.gradients[config_.batch_size] += config_.like(config_).steps(client.oracle);
+    return plan;
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     average_updates(server, uplink, config_);
   }

@@ -170,6 +170,11 @@ class FedDm final : public Algorithm {
     return encode_set(config_, client, set);
   }
 
+  // Where labels leave a client without images, it asks for nothing.
+  std::optional<AccessPlan> access_plan(const Client& /*client*/) const override {
+    return config_.votes() ? std::optional(AccessPlan{.votes = config_.iterations}) : std::nullopt;
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     const std::vector<Batch> sets = decode_sets(uplink, server.model.options());
     if (sets.empty()) return;

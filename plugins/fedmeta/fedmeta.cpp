@@ -48,6 +48,10 @@ class FedMeta final : public Algorithm {
             {kExamples, client.oracle.size()}};
   }
 
+  std::optional<AccessPlan> access_plan(const Client& /*client*/) const override {
+    return AccessPlan{.gradients = {{config_.batch_size, config_.inner_steps + 1}}};
+  }
+
   std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
     return {kGradient, kExamples};
   }

@@ -47,6 +47,10 @@ class FedNova final : public Algorithm {
     return {{kUpdate, std::move(update)}, {kExamples, client.oracle.size()}, {kSteps, steps}};
   }
 
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return training_plan(client, config_);
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     const Params mean = weighted_mean(uplink, kUpdate, config_);
     server.params.add_scaled(config_.server_rate * effective_steps(uplink), mean);

@@ -121,6 +121,10 @@ class FedOpt final : public Algorithm {
     return update_message(client, start, train_locally(client, start, config_));
   }
 
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return training_plan(client, config_);
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     config_.step(server, weighted_mean(uplink, kUpdate, config_));
   }

@@ -33,6 +33,10 @@ class FedProx final : public Algorithm {
     return update_message(client, start, train_locally(client, start, config_, pull));
   }
 
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return training_plan(client, config_);
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     average_updates(server, uplink, config_);
   }

@@ -33,6 +33,10 @@ class FedSgd final : public Algorithm {
             {kExamples, client.oracle.size()}};
   }
 
+  std::optional<AccessPlan> access_plan(const Client& /*client*/) const override {
+    return AccessPlan{.gradients = {{config_.batch_size, 1}}};
+  }
+
   std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
     return {kGradient, kExamples};
   }

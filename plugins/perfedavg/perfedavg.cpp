@@ -62,6 +62,12 @@ class PerFedAvg final : public Algorithm {
     return update_message(client, start, local);
   }
 
+  std::optional<AccessPlan> access_plan(const Client& /*client*/) const override {
+    AccessPlan plan{.gradients = {{config_.batch_size, 2 * config_.local_steps}}};
+    if (config_.hessian == "hessian-free") plan.gradients[0] += 2 * config_.local_steps;
+    return plan;
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     server.params.add_scaled(config_.server_rate, weighted_mean(uplink, kUpdate, config_));
   }

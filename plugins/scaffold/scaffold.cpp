@@ -62,6 +62,12 @@ class Scaffold final : public Algorithm {
     return uplink;
   }
 
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    AccessPlan plan = training_plan(client, config_);
+    if (config_.option == "I") ++plan.gradients[0];
+    return plan;
+  }
+
   std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
     return {kModelUpdate, kControlUpdate};
   }

@@ -180,8 +180,8 @@ bool needs_no_sum(const Ledger::Segment& segment, const ExpectedLedger& experime
 
 }  // namespace
 
-void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
-                     Kinds& kinds) {
+void compare_records(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
+                     const ExpectedLedger& expected, Kinds& kinds) {
   const std::string whose = client_text(client);
   const SampledGaussian noised = expected.of_records(client);
   const std::set<double> rates = expected.rates(record.examples);
@@ -191,13 +191,15 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, co
     const RecordCounts made = compare_record_events(segment.accesses, rates, noised, expected, whose, kinds);
     const RecordCounts unmade = compare_record_events(segment.unmade.value_or(std::vector<Access>()), rates,
                                                       noised, expected, whose, kinds);
-    if (!due) continue;
+    if (!plan) continue;
+    // Of a round that a rule left out, nothing was made.
+    const bool left_out = ended_after > 0 && segment.first_round > ended_after;
     const std::int64_t count = made.sampled + made.whole;
-    kinds.result(due->allows(count, segment.attempts), "accesses in a round", whose,
-                 by_attempts(count, segment), range_text(due->least, due->most));
+    kinds.result((left_out && count == 0) || due->allows(count, segment.attempts), "accesses in a round",
+                 whose, by_attempts(count, segment), range_text(due->least, due->most));
+    kinds.result(segment.unmade.has_value(), "plan of a round", whose, "none", "one");
     // Of no records, none are planned.
-    if (plan && record.examples > 0) compare_plan(made, unmade, *plan, segment.attempts, whose, kinds);
-    if (!plan) kinds.result(!segment.unmade, "plan of a round", whose, "some", "none");
+    if (record.examples > 0) compare_plan(made, unmade, *plan, segment.attempts, whose, kinds);
   }
 }
 

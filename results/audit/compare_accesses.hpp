@@ -17,8 +17,8 @@
 namespace fedarena::results {
 
 /// Under the policy "record": what a client's examples went through in each of its rounds.
-void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
-                     Kinds& kinds);
+void compare_records(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
+                     const ExpectedLedger& expected, Kinds& kinds);
 
 /// Under the policy "local": each of a client's rounds is one message, or one for each tensor, and noises all
 /// numbers of a model with so many `parameters`. The spread of centres is of models that no file holds, so of

@@ -19,14 +19,14 @@ namespace fedarena::results {
 namespace {
 
 // Local SGD: one noised access a step.
-constexpr std::array<std::string_view, 13> kLocalTraining = {
-    "fedavg",     "dp-fedavg", "fedprox", "dp-fedprox", "fednova", "scaffold", "fedavgm",
-    "fedadagrad", "fedadam",   "fedyogi", "fine-tune",  "ditto",   "ifca"};
+constexpr std::array<std::string_view, 15> kLocalTraining = {
+    "fedavg",  "dp-fedavg", "fedprox",   "dp-fedprox", "fednova", "scaffold", "fedavgm", "fedadagrad",
+    "fedadam", "fedyogi",   "fine-tune", "ditto",      "ifca",    "feddf",    "dense"};
 
 // What else this program brings along whose clients send something in every round, which the server looks at.
-constexpr std::array<std::string_view, 14> kReadMessages = {
-    "ldp-fedavg", "fedsgd", "fedmeta", "per-fedavg", "fedlap", "fedlap-dp", "feddf",
-    "feddm",      "fedgm",  "fedd3",   "dense",      "dsc",    "psg",       "sda-fl"};
+constexpr std::array<std::string_view, 12> kReadMessages = {"ldp-fedavg", "fedsgd", "fedmeta",   "per-fedavg",
+                                                            "fedlap",     "feddm",  "fedlap-dp", "fedgm",
+                                                            "fedd3",      "dsc",    "psg",       "sda-fl"};
 
 // Of these, whose server sends something else than one model.
 constexpr std::array<std::string_view, 8> kOtherDownlinks = {"ifca", "fedgm",      "fedd3",  "dsc",
@@ -192,25 +192,39 @@ std::optional<ExpectedLedger::Generation> ExpectedLedger::generation(std::int64_
   return generation;
 }
 
-std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
-  const auto sgd = [&](const char* steps, const char* epochs) { return sgd_steps(examples, steps, epochs); };
-  const auto exactly = [](std::int64_t count) { return Count{count, count}; };
-  if (algorithm_ == "fedsgd") return exactly(1);
-  if (algorithm_ == "fedmeta") return exactly(times(own("inner_steps"), 1) + 1);
-  if (algorithm_ == "per-fedavg")
-    return exactly(times(own("local_steps"), is("hessian", "hessian-free") ? 4 : 2));
-  if (contains(kLocalTraining, algorithm_)) {
-    // A control variate that is a gradient of its own, or the steps of a model of the client's own.
-    const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1
-                               : algorithm_ == "ditto" ? sgd("personal_steps", "personal_epochs")
-                                                       : 0;
-    return exactly(sgd("local_steps", "local_epochs") + extra);
-  }
+std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) const {
+  std::int64_t batches = 0, whole = 0;
   if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
-    const Plan all = *plan(examples);
-    return Count{0, all.sampled + all.whole};  // a walk may end early
+    batches = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
+    const bool measures = !is("server_radius", "constant") && !is("server_radius", "none");
+    if (measures && is("region", "gradient")) whole = times(own("server_epochs"), 1);
+    if (measures && is("region", "votes")) whole = 1;
+    if (is("server_calibration", "true")) ++whole;
+  } else if (algorithm_ == "fedsgd") {
+    batches = 1;
+  } else if (algorithm_ == "fedmeta") {
+    batches = times(own("inner_steps"), 1) + 1;
+  } else if (algorithm_ == "per-fedavg") {
+    batches = times(own("local_steps"), 2);
+    if (is("hessian", "hessian-free")) whole = batches;
+  } else if (contains(kLocalTraining, algorithm_)) {
+    batches = sgd_steps(examples, "local_steps", "local_epochs");
+    // A control variate that is a gradient of its own, and the steps of a model of the client's own.
+    if (algorithm_ == "scaffold" && is("option", "I")) whole = 1;
+    if (algorithm_ == "ditto") batches += sgd_steps(examples, "personal_steps", "personal_epochs");
+  } else {
+    return std::nullopt;
   }
-  return std::nullopt;
+  const std::int64_t batch = own("batch_size");
+  return batch > 0 && batch < examples ? Plan{batches, whole} : Plan{0, batches + whole};
+}
+
+std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
+  const std::optional<Plan> plan = this->plan(examples);
+  if (!plan) return std::nullopt;
+  const std::int64_t all = plan->sampled + plan->whole;
+  const bool may_end_early = algorithm_ == "fedlap" || algorithm_ == "fedlap-dp";  // a walk
+  return Count{may_end_early ? 0 : all, all};
 }
 
 bool ExpectedLedger::may_send_nothing(std::int64_t round) const {
@@ -224,19 +238,6 @@ bool ExpectedLedger::may_send_nothing(std::int64_t round) const {
 
 bool ExpectedLedger::may_answer_nothing(std::int64_t round, std::int64_t clients) const {
   return may_send_nothing(round) || (algorithm_ == kPppfl && cohort(round, clients).empty());
-}
-
-std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) const {
-  if (algorithm_ != "fedlap" && algorithm_ != "fedlap-dp") return std::nullopt;
-  const std::int64_t batch = own("batch_size");
-  const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
-  const bool measures = !is("server_radius", "constant") && !is("server_radius", "none");
-  const std::int64_t trials = !measures                  ? 0
-                              : is("region", "gradient") ? times(own("server_epochs"), 1)
-                              : is("region", "votes")    ? 1
-                                                         : 0;
-  const std::int64_t whole = trials + (is("server_calibration", "true") ? 1 : 0);
-  return batch > 0 && batch < examples ? Plan{walks, whole} : Plan{0, walks + whole};
 }
 
 std::vector<double> ExpectedLedger::multipliers(std::int64_t cohort) const {

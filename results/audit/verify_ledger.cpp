@@ -322,7 +322,7 @@ Verification verify_ledger(const AuditedRun& run) {
       }
     }
     if (ledger.unit() != Unit::kRecord) continue;
-    compare_records(client, record, expected, kinds);
+    compare_records(client, record, ledger.ended_after(), expected, kinds);
     compare_exact_accesses(client, record, ledger.ended_after(), expected, kinds);
     if (odometer) compare_generation(client, record, ledger.ended_after(), expected, *odometer, kinds);
     add_draws(record, own, draws);

@@ -217,10 +217,10 @@ class FEDARENA_API Algorithm {
   /// Turns the cohort's messages into the next global model.
   virtual void aggregate(Server& server, const Uplink& uplink) const = 0;
   /// The most that `train` asks this client's oracle for in this round, under a policy on records: all of it
-  /// is charged, made or not, because what answers made of the plan was not fixed before them, and asking for
-  /// more ends the run. To be stated where `train` may ask for fewer because of what anybody was answered, or
-  /// not for the same in every round; none: it never does, and what was asked for is charged. It must follow
-  /// from what is public: hyper-parameters, round, sizes, budget, and which entries the client's state has.
+  /// is charged, made or not, and asking for more ends the run. To be stated where what anybody was answered
+  /// may change what is asked for, or where rounds differ; anywhere, it shows before the work what a budget
+  /// does not pay for. None: what was asked for is charged. It must follow from what is public:
+  /// hyper-parameters, round, sizes, budget, and which entries the client's state has.
   virtual std::optional<AccessPlan> access_plan(const Client& /*client*/) const { return std::nullopt; }
   /// Whether clients are tested with models of their own.
   virtual bool personalises() const { return false; }

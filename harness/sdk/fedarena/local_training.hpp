@@ -64,4 +64,7 @@ FEDARENA_API Correction proximal_term(const Params& centre, double mu);
 FEDARENA_API Params train_locally(Client& client, const Params& start, const LocalTraining& config,
                                   const Correction& correct = {});
 
+/// What train_locally() asks the client's oracle for: the plan of an algorithm that asks for nothing else.
+FEDARENA_API AccessPlan training_plan(const Client& client, const LocalTraining& config);
+
 }  // namespace fedarena

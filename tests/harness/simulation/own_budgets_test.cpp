@@ -96,6 +96,28 @@ TEST_F(OwnBudgets, DropAnAnswerThatTurnedOutTooDear) {
   EXPECT_THAT(participations(simulation), ElementsAre(2, 4, 4, 4));
 }
 
+// Unless it was planned: then the client does not even work.
+TEST_F(OwnBudgets, LeaveOutBeforeTheWorkWhosePlanIsTooDear) {
+  algorithm.steps = 2;
+  const PrivacyPolicy policy = records_hidden();
+  const double budget = cost(policy, 0, 3);
+  algorithm.steps_in = [](std::int64_t round) { return round == 2 ? 50 : 2; };
+  algorithm.plan = [](const Client& client) {
+    return AccessPlan{.gradients = {{5, client.round == 2 ? 50 : 2}}};
+  };
+  Simulation simulation(everyone(with_budget(policy, list({budget, 1e6, 1e6, 1e6}))));
+  algorithm.trained = 0;
+  EXPECT_EQ(rounds_of(simulation), 6);
+  EXPECT_EQ(algorithm.trained, 4 + 5 * 3);
+  EXPECT_THAT(participations(simulation), ElementsAre(1, 6, 6, 6));
+  EXPECT_FALSE(simulation.ledger().varies(0));
+
+  Simulation none(everyone(with_budget(policy, list({1e-6, 1e-5}))));
+  algorithm.trained = 0;
+  EXPECT_THAT(refused_round(none), HasSubstr("no client's budget pays for a single round"));
+  EXPECT_EQ(algorithm.trained, 0);
+}
+
 TEST_F(OwnBudgets, KeepTheModelInARoundWithoutAnybody) {
   const PrivacyPolicy policy = messages_hidden();
   // A cohort of one: some are drawn again after they have spent theirs.

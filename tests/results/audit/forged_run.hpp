@@ -81,7 +81,12 @@ class ForgedRun : public testing::Test {
     constexpr std::array<std::int64_t, 3> kSteps = {10, 12, 2};
     const auto index = static_cast<std::size_t>(client);
     const auto size = static_cast<double>(kSizes.at(index));
-    return accesses(gaussian(std::min(1.0, 20 / size)), kSteps.at(index));
+    return as_planned(accesses(gaussian(std::min(1.0, 20 / size)), kSteps.at(index)));
+  }
+  // With nothing left over of its plan, where it does not say what.
+  static RoundAccesses as_planned(RoundAccesses round) {
+    if (!round.unmade()) round.leave_unmade({});
+    return round;
   }
 
   using Train = std::function<RoundAccesses(std::int64_t client)>;
@@ -113,7 +118,7 @@ class ForgedRun : public testing::Test {
 
   static Ledger ledger_of_records(const Train& train, std::int64_t rounds = kRounds,
                                   std::int64_t ended_after = 0) {
-    return ledger_of(Unit::kRecord, [&](auto, std::int64_t client) { return train(client); },
+    return ledger_of(Unit::kRecord, [&](auto, std::int64_t client) { return as_planned(train(client)); },
                      {.sizes = kSizes, .rounds = rounds, .ended_after = ended_after});
   }
 

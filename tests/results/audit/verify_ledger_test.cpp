@@ -131,9 +131,14 @@ TEST_F(ForgedRun, WhosePlanIsAnother) {
   };
   EXPECT_THAT(differences(walks, ledger_of_records(noisier)),
               ElementsAre(of_all("noise multiplier", "9", "2")));
-  // Local SGD never asks for less.
+  // Local SGD asks for all of its plan, which is its steps.
   EXPECT_THAT(differences(toml("record"), ledger_of_records(right)),
-              ElementsAre(of_all("plan of a round", "some", "none")));
+              Contains(of_all("accesses planned for a round", "12 over samples, 1 of the whole shard",
+                              "10 over samples, 0 of the whole shard")));
+  const Ledger unplanned =
+      ledger_of(Unit::kRecord, [](auto, std::int64_t client) { return RoundAccesses(honest(client).list()); },
+                {.sizes = kSizes});
+  EXPECT_THAT(differences(toml("record"), unplanned), ElementsAre(of_all("plan of a round", "none", "one")));
 }
 
 // What a rule stopped is charged for all rounds that were planned, whatever the rounds say.
@@ -145,6 +150,18 @@ TEST_F(ForgedRun, WhoseStopIsLeftOut) {
   EXPECT_THAT(stopped(2, false), ElementsAre("ledger.json: ended_after is 0; recomputed: 2"));
   EXPECT_THAT(stopped(kRounds, false), Contains("ledger.json: ended_after is 0; recomputed: 2"));
   EXPECT_THAT(stopped(3, true), Contains(of_all("rounds", "3", "4")));
+  // Of the others nothing was made.
+  const Rounds as_left_out = [](std::int64_t round, std::int64_t client) {
+    const RoundAccesses all = honest(client);
+    return round <= 2 ? all : RoundAccesses({}, all.list());
+  };
+  const auto left_out = [&](std::int64_t ended_after) {
+    const Ledger ledger =
+        ledger_of(Unit::kRecord, as_left_out, {.sizes = kSizes, .ended_after = ended_after});
+    return differences_after_a_stop(2, toml("record"), ledger);
+  };
+  EXPECT_THAT(left_out(2), IsEmpty());
+  EXPECT_THAT(left_out(0), Contains(of_all("accesses in a round", "0", "10")));
 }
 
 // Each client's examples vote once on its walk.
