@@ -41,6 +41,23 @@ std::optional<Claim> plain_claim(const Accesses& accesses) {
   return refused(fmt::format("the accesses mix {} neighbours", describe(adjacencies(accesses))));
 }
 
+// Equal events together, all in one order: an epsilon is the same to the last digit however its list came
+// about, as a plan or as what was made of it, round by round or at once.
+Accesses in_order(Accesses accesses) {
+  std::ranges::stable_sort(accesses,
+                           [](const Access& left, const Access& right) { return left.event < right.event; });
+  Accesses merged;
+  for (Access& access : accesses) {
+    std::int64_t sum = 0;
+    if (!merged.empty() && merged.back().event == access.event &&
+        !__builtin_add_overflow(merged.back().count, access.count, &sum))
+      merged.back().count = sum;
+    else
+      merged.push_back(std::move(access));
+  }
+  return merged;
+}
+
 // What one list of accesses is worth by RDP.
 struct RdpWorth {
   Claim claim;
@@ -93,7 +110,7 @@ class RdpReader {
 
   RdpWorth worth(const Accesses& happened) const {
     for (const Access& access : happened) validate(access.event);
-    const Accesses accesses = as_assumed(happened, settings_);
+    const Accesses accesses = in_order(as_assumed(happened, settings_));
     if (std::optional<Claim> claim = plain_claim(accesses)) return {.claim = *std::move(claim), .order = 0};
     RdpAccountant accountant = nothing_spent_;
     try {
@@ -117,7 +134,8 @@ class RdpReader {
     const auto charge = [&](std::int64_t client, bool took_part) {
       const RdpWorth* worth = took_part ? nullptr : idle;
       if (worth == nullptr) {
-        const auto [at, fresh] = reading.worths.try_emplace(as_assumed(ledger.charged(client), settings_));
+        const auto [at, fresh] =
+            reading.worths.try_emplace(in_order(as_assumed(ledger.charged(client), settings_)));
         if (fresh) {
           reading.adjacencies.merge(adjacencies(at->first));
           at->second = this->worth(at->first);
@@ -163,7 +181,7 @@ std::vector<Access> as_assumed(std::vector<Access> accesses, const AccountSettin
 Claim pld_claim(const std::vector<Access>& accesses, const AccountSettings& settings) {
   check_delta(settings.delta);
   for (const Access& access : accesses) validate(access.event);
-  const std::vector<Access> assumed = as_assumed(accesses, settings);
+  const std::vector<Access> assumed = in_order(as_assumed(accesses, settings));
   if (std::optional<Claim> claim = plain_claim(assumed)) return *std::move(claim);
   try {
     return {.epsilon = pld_epsilon(assumed, settings.delta).upper};

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 namespace fedarena {
 
@@ -61,6 +62,9 @@ class JsonReader {
       throw Error(Complaint{.found = fmt::format("an object with {} names", open_.back()->size()),
                             .allowed = "some 40,000"});
     }
+    if (open_.back()->contains(name))
+      throw Error(
+          Complaint{.found = fmt::format("field {} stands twice in one object", fedarena::quoted(name))});
     key_ = name;
     if (open_.size() == 1) field_ = name;
     return true;

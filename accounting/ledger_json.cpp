@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 5;
+constexpr int kSchema = 6;
 constexpr std::int64_t kMostRounds = 1'000'000;
 
 constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient, Unit::kLocal, Unit::kLabel};

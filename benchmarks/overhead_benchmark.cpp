@@ -248,6 +248,9 @@ void memory(benchmark::State& state) {
     Simulation simulation = arena.simulate(*algorithm);
     const TemporaryFolder scratch;
     results::Summary plan;
+    plan.data_hash = std::string(64, 'a');
+    plan.partition_id = "iid(seed=1)";
+    plan.partition_hash = "0123456789abcdef";
     plan.rounds = kRounds;
     results::RunDirectory directory = results::RunDirectory::create(scratch.path() / "run", "", "", plan);
     for (int round = 1; round <= kRounds; ++round) {

@@ -13,6 +13,7 @@
 
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/rank_worker.hpp"
+#include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/cell_record.hpp"
 #include "harness/runner/stopping.hpp"
 #include "harness/simulation/simulation.hpp"
@@ -62,6 +63,7 @@ class CellRun {
         shared_(shared),
         name_(cell.name()),
         folder_(shared.options.out / cell.folder()),
+        environment_json_(environment_json),
         record_(folder_, cell.experiment(), environment_json, planned_summary(cell, dealt, shared.inputs),
                 shared.options.resume, recorded_partition(experiment_, cell.seed, dealt.card)) {}
 
@@ -69,7 +71,11 @@ class CellRun {
     const bool ran = !record_.finished();
     if (ran && !play()) return false;
     const results::Summary& summary = record_.summary();
-    shared_.progress.end_cell(name_, summary, ran);
+    const bool is_old = !ran && is_of_another_build(folder_, environment_json_, summary.algorithm);
+    shared_.progress.end_cell(name_, summary,
+                              ran      ? ""
+                              : is_old ? "finished before, by another build of fedarena or of the plugin"
+                                       : "finished before");
     if (ran && summary.audit) say(fmt::format("audit: {}", results::audit_text(*summary.audit)));
     check_audit();
     return true;
@@ -197,6 +203,7 @@ class CellRun {
   const RunResources& shared_;
   std::string name_;
   std::filesystem::path folder_;
+  const std::string& environment_json_;
   CellRecord record_;
 };
 

@@ -87,11 +87,8 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   const auto* local = std::get_if<LocalPolicy>(&setup_.policy);
   Ledger forecast = ledger_;
-  bool has_plans = true;
   for (const std::int64_t client : cohort) {
-    std::optional<RoundAccesses> accesses;
-    if (has_plans) accesses = planned_accesses(client, round, client_states_.get(client));
-    has_plans = accesses.has_value();  // an algorithm makes them for all clients or for none
+    std::optional<RoundAccesses> accesses = planned_accesses(client, round, client_states_.get(client));
     if (!accesses) accesses = same_again(ledger_.clients().at(client).segments);
     if (round_ == 0 && local != nullptr) accesses = message_accesses(*local, client, round);
     if (accesses && !accesses->charged().empty()) forecast.record(round, client, *accesses);
@@ -106,7 +103,19 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
 
 void Simulation::check_next_round() {
   if (round_ == 0) check_label_counts();
-  if (!opened(next_downlink()).centres.vary()) check_forecast(round_ + 1, cohort_of(round_ + 1));
+  std::vector<std::int64_t> cohort = cohort_of(round_ + 1);
+  if (!opened(next_downlink()).centres.vary()) check_forecast(round_ + 1, cohort);
+  std::set<std::int64_t> spent = spent_;
+  Ledger ledger = ledger_;
+  leave_out_unpaid(cohort, spent, ledger);
+}
+
+void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, std::set<std::int64_t>& spent,
+                                  Ledger& ledger) const {
+  const auto planned = [&](std::size_t place) {
+    return planned_accesses(cohort[place], round_ + 1, client_states_.get(cohort[place]));
+  };
+  leave_out_spent(cohort, planned, spent, ledger);
 }
 
 void Simulation::check_budget(const Ledger& ledger) const {
@@ -172,11 +181,10 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
                                                      std::set<std::int64_t>& spent, Ledger& ledger) const {
   std::vector<std::size_t> places;
   std::vector<std::int64_t> paying;
-  std::optional<double> cost;  // of a first round
+  std::optional<double> cost;  // of who cannot pay
   for (std::size_t place = 0; place < cohort.size(); ++place) {
     const std::int64_t client = cohort[place];
     const auto accesses = has_own_budgets(setup_.policy) ? accesses_of(place) : std::nullopt;
-    if (round_ == 0 && accesses) cost = odometer_.epsilon(accesses->charged()).epsilon;
     if (!accesses ||
         pays(client, Ledger::charged_of(ledger_.clients().at(client).segments), accesses->charged())) {
       places.push_back(place);
@@ -184,13 +192,23 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
       continue;
     }
     spent.insert(client);
+    cost = odometer_.epsilon(accesses->charged()).epsilon;
     Ledger with_it = ledger_;
     with_it.record(round_ + 1, client, *accesses);
     if (with_it.varies(client) || is_unlike(with_it.clients().at(client).segments)) ledger.withhold(client);
   }
   cohort = std::move(paying);
-  if (spent.size() < training_.size()) return places;
-  if (round_ > 0) throw BudgetSpent();
+  if (spent.empty()) return places;
+  const bool nobody_is_left = spent.size() == training_.size();
+  const auto took_part = [](const auto& entry) {
+    return Ledger::participations_of(entry.second.segments) > 0;
+  };
+  if (std::ranges::any_of(ledger_.clients(), took_part)) {
+    if (nobody_is_left) throw BudgetSpent();
+    return places;
+  }
+  // Nor does a run end in which nobody ever took part.
+  if (!nobody_is_left && !(cohort.empty() && round_ + 1 == setup_.rounds)) return places;
   refuse_another_first_round();
   throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "harness/oracle/private_uplink.hpp"
@@ -21,6 +22,18 @@ bool charges_nothing(const std::vector<Ledger::Segment>& segments) {
 RoundAccesses round_of(const Ledger::Segment& segment) {
   auto attempt = segment.accesses_of_attempt();
   return attempt && !segment.unmade ? RoundAccesses(std::move(*attempt)) : segment.round();
+}
+
+// The first round of a client that was never asked: what its plan says, and what no plan says, as another
+// round's work asked for it.
+RoundAccesses as_planned(const RoundAccesses& made, const RoundAccesses& planned) {
+  std::vector<Access> unplanned = made.list();
+  std::erase_if(unplanned, [](const Access& access) {
+    return !std::holds_alternative<ExactAccess>(access.event) &&
+           !std::holds_alternative<DeclaredPublic>(access.event) &&
+           !std::holds_alternative<Nominal>(access.event);
+  });
+  return RoundAccesses(std::move(unplanned), planned.unmade());
 }
 
 }  // namespace
@@ -100,11 +113,11 @@ void Simulation::charge_rest() {
       const auto [known, unknown] = dearest.try_emplace(client);
       if (unknown) known->second = dearest_accesses(segments);
       if (is_new && known->second.charged().empty()) known->second = newcomer->second.accesses;
-      const RoundAccesses accesses =
-          segments.empty()
-              ? known->second
-              : planned_accesses(client, round, is_new ? newcomer->second.state : client_states_.get(client))
-                    .value_or(known->second);
+      ClientStates::State state = is_new ? newcomer->second.state : client_states_.get(client);
+      if (segments.empty()) state = nullptr;  // its first round, whichever that is
+      RoundAccesses accesses = known->second;
+      if (const auto planned = planned_accesses(client, round, state))
+        accesses = segments.empty() ? as_planned(accesses, *planned) : *planned;
       if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
         spent_.insert(client);
         continue;

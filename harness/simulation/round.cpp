@@ -140,11 +140,7 @@ results::RoundRecord Simulation::play_round() {
   Ledger ledger = ledger_;
   std::vector<LocalResult> local;
   try {
-    // Nobody works for what is bound to be withheld.
-    const auto planned = [&](std::size_t place) {
-      return planned_accesses(cohort[place], round, client_states_.get(cohort[place]));
-    };
-    leave_out_spent(cohort, planned, spent, ledger);
+    leave_out_unpaid(cohort, spent, ledger);
     std::atomic<std::int64_t> done = 0;
     std::vector<LocalResult> all = train_all(cohort, round, downlink, [&] {
       if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));

@@ -263,6 +263,9 @@ class Simulation {
   using AccessesOf = std::function<std::optional<RoundAccesses>(std::size_t place)>;
   std::vector<std::size_t> leave_out_spent(std::vector<std::int64_t>& cohort, const AccessesOf& accesses_of,
                                            std::set<std::int64_t>& spent, Ledger& ledger) const;
+  // The same by plans, so that nobody works for what is bound to be withheld.
+  void leave_out_unpaid(std::vector<std::int64_t>& cohort, std::set<std::int64_t>& spent,
+                        Ledger& ledger) const;
   // Whether the client's budget pays for what it was charged for, and more.
   bool pays(std::int64_t client, std::vector<Access> charged, const std::vector<Access>& more) const;
   bool pays_again(std::int64_t client, const Ledger& ledger) const;

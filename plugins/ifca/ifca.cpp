@@ -74,10 +74,6 @@ class Ifca final : public Algorithm {
     return uplink;
   }
 
-  std::optional<AccessPlan> access_plan(const Client& client) const override {
-    return training_plan(client, config_);
-  }
-
   std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
     if (config_.assign == "k-means") return {kTrained};
     return Algorithm::uplink_entries(round);

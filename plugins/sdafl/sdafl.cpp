@@ -141,7 +141,7 @@ class SdaFl final : public Algorithm {
   // not known before they are done; the other generators ask for as much with a budget as without.
   std::optional<AccessPlan> access_plan(const Client& client) const override {
     const bool spends_budget = config_.generator == "psg" || config_.generator == "datalens";
-    if (spends_budget && client.budget > 0) return std::nullopt;
+    if (spends_budget && client.budget > 0 && uploads(client)) return std::nullopt;
     AccessPlan plan = uploads(client) ? generation_plan(config_, client) : AccessPlan();
     plan.gradients[config_.batch_size] += config_.steps(client.oracle);
     return plan;

@@ -191,13 +191,16 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, st
     const RecordCounts made = compare_record_events(segment.accesses, rates, noised, expected, whose, kinds);
     const RecordCounts unmade = compare_record_events(segment.unmade.value_or(std::vector<Access>()), rates,
                                                       noised, expected, whose, kinds);
-    if (!plan) continue;
-    // Of a round that a rule left out, nothing was made.
+    if (!due) continue;
+    // Of a round that a rule left out, nothing was made where there is a plan.
     const bool left_out = ended_after > 0 && segment.first_round > ended_after;
     const std::int64_t count = made.sampled + made.whole;
-    kinds.result((left_out && count == 0) || due->allows(count, segment.attempts), "accesses in a round",
-                 whose, by_attempts(count, segment), range_text(due->least, due->most));
-    kinds.result(segment.unmade.has_value(), "plan of a round", whose, "none", "one");
+    kinds.result((left_out && plan && count == 0) || due->allows(count, segment.attempts),
+                 "accesses in a round", whose, by_attempts(count, segment),
+                 range_text(due->least, due->most));
+    kinds.result(segment.unmade.has_value() == plan.has_value(), "plan of a round", whose,
+                 plan ? "none" : "some", plan ? "one" : "none");
+    if (!plan) continue;
     // Of no records, none are planned.
     if (record.examples > 0) compare_plan(made, unmade, *plan, segment.attempts, whose, kinds);
   }
@@ -237,11 +240,12 @@ void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, c
   }
 }
 
-void compare_centred(std::int64_t client, const Ledger::Segment& segment,
+void compare_centred(std::int64_t client, double noise, const Ledger::Segment& segment,
                      std::span<const std::int64_t> rounds, ChargedRounds& charged, Kinds& kinds) {
   for (const std::int64_t round : rounds) {
     if (round < segment.first_round || round > segment.last_round) continue;
-    const auto& [accesses, other] = charged.try_emplace(round, &segment.accesses, client).first->second;
+    const auto& [accesses, other] =
+        charged.try_emplace({round, noise}, &segment.accesses, client).first->second;
     kinds.result(*accesses == segment.accesses, "message around centres", client_text(client),
                  described(segment.accesses), described(*accesses) + " as" + client_text(other));
   }

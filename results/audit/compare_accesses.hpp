@@ -27,11 +27,13 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, st
 void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                       std::int64_t parameters, Kinds& kinds);
 
-/// What was charged for a message of each round, and to whom.
-using ChargedRounds = std::map<std::int64_t, std::pair<const std::vector<Access>*, std::int64_t>>;
+/// What was charged for a message of each round under each noise multiplier, and to whom.
+using ChargedRounds =
+    std::map<std::pair<std::int64_t, double>, std::pair<const std::vector<Access>*, std::int64_t>>;
 
-/// Centres are public: a round that was made charges all clients alike. `rounds`: the client's.
-void compare_centred(std::int64_t client, const Ledger::Segment& segment,
+/// Centres are public: a round that was made charges all clients of one noise multiplier alike. `rounds`: the
+/// client's.
+void compare_centred(std::int64_t client, double noise, const Ledger::Segment& segment,
                      std::span<const std::int64_t> rounds, ChargedRounds& charged, Kinds& kinds);
 
 /// Under the policy "client": each round is one answer about all so many clients, beside messages that are

@@ -207,7 +207,9 @@ std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) 
   } else if (algorithm_ == "per-fedavg") {
     batches = times(own("local_steps"), 2);
     if (is("hessian", "hessian-free")) whole = batches;
-  } else if (contains(kLocalTraining, algorithm_)) {
+  } else if (algorithm_ == "feddm" && is("class_means", "votes")) {
+    return Plan{0, times(own("iterations"), 1)};
+  } else if (contains(kLocalTraining, algorithm_) && algorithm_ != "ifca") {
     batches = sgd_steps(examples, "local_steps", "local_epochs");
     // A control variate that is a gradient of its own, and the steps of a model of the client's own.
     if (algorithm_ == "scaffold" && is("option", "I")) whole = 1;
@@ -221,10 +223,17 @@ std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) 
 
 std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
   const std::optional<Plan> plan = this->plan(examples);
-  if (!plan) return std::nullopt;
-  const std::int64_t all = plan->sampled + plan->whole;
-  const bool may_end_early = algorithm_ == "fedlap" || algorithm_ == "fedlap-dp";  // a walk
-  return Count{may_end_early ? 0 : all, all};
+  std::int64_t all = 0;
+  if (plan) {
+    all = plan->sampled + plan->whole;
+  } else if (algorithm_ == "ifca") {
+    all = sgd_steps(examples, "local_steps", "local_epochs");
+  } else {
+    return std::nullopt;
+  }
+  // A walk may end early, and who has no images asks for nothing.
+  const bool may_ask_for_less = algorithm_.starts_with("fedlap") || algorithm_ == "feddm";
+  return Count{may_ask_for_less ? 0 : all, all};
 }
 
 bool ExpectedLedger::may_send_nothing(std::int64_t round) const {

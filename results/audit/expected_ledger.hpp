@@ -103,6 +103,8 @@ class ExpectedLedger {
   /// What a client's message goes through under the policy "local", the dimension of Laplace noise left at 1:
   /// what is charged for it, and what is nominal beside it.
   Event of_messages(std::int64_t client) const;
+  /// Of the accesses to a client's examples, or of its messages.
+  double noise_multiplier(std::int64_t client) const { return number("noise_multiplier", client); }
   /// How many such releases one message is: one, or one for each tensor where each is noised by itself. Of an
   /// algorithm or a model that this program does not bring along, at least and at most.
   Count releases() const;

@@ -165,8 +165,7 @@ void verify_partition(const AuditedRun& run, Verification& verification) {
     compare_card(*run.card, run.settings, compare);
     return;
   }
-  if (!run.summary.partition_id.empty())
-    compare.result(false, "the card", kMissing, "that of " + run.summary.partition_id);
+  compare.result(false, "the card", kMissing, "that of " + run.summary.partition_id);
   if (!run.ledger) return;
   std::vector<std::int64_t> sizes;
   for (const auto& [client, record] : run.ledger->clients()) sizes.push_back(record.examples);

@@ -141,8 +141,7 @@ void verify_settings(const AuditedRun& run, Verification& verification) {
   Comparison compare(verification, run.file(kSummaryFile));
   compare.text("dataset", summary.dataset, written.dataset(summary.dataset));
   compare.text("partition", summary.partition, written.partition());
-  if (!summary.partition_id.empty())
-    compare.text("partition_id", summary.partition_id, written.partition_id(summary.seed));
+  compare.text("partition_id", summary.partition_id, written.partition_id(summary.seed));
   compare.text("model", summary.model, written.model());
   compare_lists(run.experiment, summary, run.settings, compare);
 }

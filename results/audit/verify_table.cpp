@@ -120,7 +120,9 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   Summary summary = run.summary();
   if (summary.audit) cells.add(kEpsilonAtLeast, summary.audit->lower_bound);
   if (!summary.privacy) return;
-  compute_claim(summary, read_ledger(path));
+  const Ledger ledger = read_ledger(path);
+  if (name(ledger.unit()) != summary.policy) return;  // which is told of the run
+  compute_claim(summary, ledger);
   add_claim(cells.rdp, summary.privacy->rdp);
   add_claim(cells.pld, summary.privacy->pld);
 }
@@ -173,7 +175,7 @@ Verification verify_common_data(std::span<const FoundRun> runs) {
   Verification verification;
   std::map<std::pair<std::string, std::string>, const FoundRun*> first;
   for (const FoundRun& run : runs) {
-    if (!run.summary || run.summary->data_hash.empty()) continue;
+    if (!run.summary) continue;
     const Summary& summary = *run.summary;
     const auto [known, is_first] = first.try_emplace({summary.experiment, summary.dataset}, &run);
     if (is_first) continue;

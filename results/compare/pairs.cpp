@@ -22,11 +22,14 @@ namespace {
 using Family = std::vector<RowRuns>;
 
 // The rows of these labels.
-std::vector<RowRuns> chosen(std::vector<RowRuns> rows, const Labels& labels) {
+std::vector<RowRuns> chosen(std::vector<RowRuns> rows, const PairOptions& options) {
+  Labels named = options.labels;
+  if (!options.against.empty()) named.push_back(options.against);
   std::set<std::string> known;
   for (const RowRuns& row : rows) known.insert(row.key.label);
-  check_labels(labels, known);
-  std::erase_if(rows, [&](const RowRuns& row) { return !wants(labels, row.key.label); });
+  check_labels(named, known);
+  if (!options.labels.empty())
+    std::erase_if(rows, [&](const RowRuns& row) { return !wants(named, row.key.label); });
   return rows;
 }
 
@@ -69,12 +72,17 @@ struct Match {
   }
 };
 
-std::vector<Match> matches_of(const std::vector<Family>& families, bool across_grid) {
+std::vector<Match> matches_of(const std::vector<Family>& families, bool across_grid,
+                              const std::string& against) {
   std::vector<Match> matches;
   for (const Family& family : families) {
     const Sweep point = across_grid ? Sweep{} : family.front().key.setting.sweep;
     for (std::size_t i = 0; i < family.size(); ++i) {
-      for (std::size_t j = i + 1; j < family.size(); ++j) matches.push_back({&family[i], &family[j], point});
+      for (std::size_t j = i + 1; j < family.size(); ++j) {
+        const RowRuns *left = &family[i], *right = &family[j];
+        if (left->key.label == against) std::swap(left, right);
+        if (against.empty() || right->key.label == against) matches.push_back({left, right, point});
+      }
     }
   }
   return matches;
@@ -175,12 +183,12 @@ void judge(std::vector<Pair>& pairs) {
 
 Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options) {
   const Rows gathered = gather_rows(folders);
-  std::vector<RowRuns> rows = chosen(gathered.rows, options.labels);
+  std::vector<RowRuns> rows = chosen(gathered.rows, options);
   name_apart(rows);
   const bool across_grid = options.across.contains(kAcrossGrid);
   const std::vector<Family> all = families(rows, across_grid);
-  check_number_of_pairs(all);
-  const std::vector<Match> matches = matches_of(all, across_grid);
+  if (options.against.empty()) check_number_of_pairs(all);
+  const std::vector<Match> matches = matches_of(all, across_grid, options.against);
   if (matches.empty()) {
     refuse(rows.empty() ? "there is nothing to compare: no run is finished"
                         : fmt::format("there is nothing to compare \"{}\" with", plain_name(rows.front())),
@@ -197,6 +205,9 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   for (const Match& match : matches) table.pairs.push_back(make_pair(match, table.metric, number_of));
   judge(table.pairs);
   table.caption = pairs_caption(rows);
+  if (!options.against.empty())
+    table.notes.push_back(
+        fmt::format("each row is compared with {} alone, and corrected for these pairs", options.against));
   for (std::string& note : pair_notes(table, rows)) table.notes.push_back(std::move(note));
   for (const Family& family : all) {
     if (family.size() > 1) continue;

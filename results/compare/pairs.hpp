@@ -19,6 +19,7 @@ namespace fedarena::results {
 struct PairOptions {
   std::optional<RoundMetric> metric = {};  ///< see PairMetric
   Labels labels = {};
+  std::string against = {};           ///< the label of which one row of each pair must be; empty: of any
   std::set<std::string> across = {};  ///< of across_names(): in what rows may differ
 };
 
@@ -53,9 +54,10 @@ struct Pairs {
 };
 
 /// Compares every two rows of each point of a grid, or every two at all across "grid", by the seeds that both
-/// have; all pairs are judged together. An Error where two rows differ in data, partition, epsilon, model,
-/// rounds or number of trials and `across` does not name that, where a run lacks the metric, where there are
-/// not two rows, and for a label that no row has. What `across` let pass is noted.
+/// have, or each with those of one label, which then stand second; all pairs are judged together. An Error
+/// where two rows differ in data, partition, epsilon, model, rounds or number of trials and `across` does not
+/// name that, where a run lacks the metric, where there are not two rows, and for a label that no row has.
+/// What `across` let pass is noted.
 Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options);
 
 /// "fedavg is better", "no difference shown", "one seed: no statement".

@@ -27,13 +27,8 @@ std::string of_seed(const char* what, const Summary& summary) {
 }
 
 void compare_partitions(const Summary& left, const Summary& right, Differences& differences) {
-  if (left.partition_id.empty() || right.partition_id.empty()) {
-    add(differences, kAcrossPartition, "partition", left.partition, right.partition);
-  } else {
-    add(differences, kAcrossPartition, of_seed("partition", left), left.partition_id, right.partition_id);
-    add(differences, kAcrossPartition, of_seed("index hash", left), left.partition_hash,
-        right.partition_hash);
-  }
+  add(differences, kAcrossPartition, of_seed("partition", left), left.partition_id, right.partition_id);
+  add(differences, kAcrossPartition, of_seed("index hash", left), left.partition_hash, right.partition_hash);
   add(differences, kAcrossPartition, "number of clients", std::to_string(left.clients),
       std::to_string(right.clients));
 }
@@ -85,9 +80,8 @@ void compare_privacy(const Summary& left, const Summary& right, Differences& dif
 // What all seeds of a row share.
 void compare_settings(const Summary& left, const Summary& right, Differences& differences) {
   add(differences, kAcrossData, "data set", left.dataset, right.dataset);
-  if (!left.data_hash.empty() && !right.data_hash.empty())
-    add(differences, kAcrossData, "SHA-256 of the data", short_hash(left.data_hash),
-        short_hash(right.data_hash));
+  add(differences, kAcrossData, "SHA-256 of the data", short_hash(left.data_hash),
+      short_hash(right.data_hash));
   add(differences, kAcrossData, "note on the data", left.dataset_note, right.dataset_note);
   add(differences, kAcrossModel, "model", left.model, right.model);
   add(differences, kAcrossModel, "number of parameters", std::to_string(left.parameters),

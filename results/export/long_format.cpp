@@ -135,7 +135,7 @@ std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures
     const std::string begin = csv_of(texts);
     for (const RoundRecord& round : run.rounds) {
       for (const RoundValue& value : round_values(run, round, measures)) {
-        lines += fmt::format("{},{},{},{}\n", begin, round.round, value.name, value.text);
+        lines += fmt::format("{},{},{},{}\n", begin, round.round, csv_of({value.name}), value.text);
       }
     }
   }
@@ -150,8 +150,8 @@ std::string long_json_lines(std::span<const ExportedRun> runs, const Measures& m
     for (const RoundRecord& round : run.rounds) {
       for (const RoundValue& value : round_values(run, round, measures)) {
         const std::string shown = std::isfinite(value.number) ? value.text : json_string(value.text);
-        lines += fmt::format(R"({{{}"round":{},"measure":"{}","value":{}}})", begin, round.round, value.name,
-                             shown);
+        lines += fmt::format(R"({{{}"round":{},"measure":{},"value":{}}})", begin, round.round,
+                             json_string(value.name), shown);
         lines += '\n';
       }
     }

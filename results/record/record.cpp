@@ -124,9 +124,9 @@ void check_summary(const Summary& summary, const JsonFields& fields) {
   check_personal(summary, fields);
   if (summary.held_out_clients >= summary.clients)
     fields.reject("held_out_clients", fmt::format("below {}, the number of clients", summary.clients));
-  if (summary.partition_id.empty() != summary.partition_hash.empty()) {
-    fields.reject("partition_hash",
-                  summary.partition_id.empty() ? "empty, as partition_id is" : "a text that is not empty");
+  for (const auto& [field, text] : {std::pair("partition_id", &summary.partition_id),
+                                    std::pair("partition_hash", &summary.partition_hash)}) {
+    if (text->empty()) fields.reject(field, "a text that is not empty");
   }
   if (summary.privacy && summary.privacy->unit != summary.policy) {
     fields.reject("unit", fmt::format("{}, because that is the policy", summary.policy));
@@ -167,7 +167,7 @@ void form_summary(RecordForm& form, Summary& run) {
   form.text("algorithm", run.algorithm);
   form.text("dataset", run.dataset);
   form.text("dataset_note", run.dataset_note);
-  if (form.has("data_hash", run.data_hash)) form.field("data_hash", run.data_hash, &JsonFields::digest);
+  form.field("data_hash", run.data_hash, &JsonFields::digest);
   form.text("partition", run.partition);
   form.text("partition_id", run.partition_id);
   form.text("partition_hash", run.partition_hash);

@@ -86,10 +86,10 @@ struct Summary {
   std::string algorithm;   ///< the registered name
   std::string dataset;
   std::string dataset_note;         ///< what a reader of the table must know about the data, or empty
-  std::string data_hash = {};       ///< SHA-256 of the examples that it was given, or empty
+  std::string data_hash = {};       ///< SHA-256 of the examples that it was given
   std::string partition;            ///< how examples were dealt to clients, in words
   std::string partition_id = {};    ///< the same as an exact name
-  std::string partition_hash = {};  ///< of who holds which examples; empty exactly with the id
+  std::string partition_hash = {};  ///< of who holds which examples
   std::string model;
   Sweep sweep = {};  ///< what the point of a grid gives; empty without one
   std::int64_t seed = 0;

@@ -36,12 +36,12 @@ Cards cards_of(std::span<const FoundRun> runs) {
   for (const FoundRun& run : runs) {
     if (!run.summary) continue;
     const std::string id = brief_partition_id(*run.summary);
-    Card& card = cards[{run.summary->dataset, id.empty() ? run.summary->partition : id}];
+    Card& card = cards[{run.summary->dataset, id}];
     if (card.first == nullptr) card.first = &run;
     std::error_code failure;
     if (card.mapped == nullptr && std::filesystem::exists(run.path / kPartitionFile, failure))
       card.mapped = &run;
-    if (!id.empty()) card.hashes[run.summary->seed].insert(run.summary->partition_hash);
+    card.hashes[run.summary->seed].insert(run.summary->partition_hash);
     ++card.runs;
     card.hides_labels = card.hides_labels || hides_label_counts(*run.summary);
   }

@@ -65,7 +65,7 @@ std::vector<std::string> data_notes(std::span<const RowRuns> rows) {
   for (const RowRuns& row : rows) {
     for (const FoundRun* run : row.runs) {
       const Summary& summary = *run->summary;
-      if (!summary.data_hash.empty()) datasets[summary.dataset][summary.data_hash].insert(row.name);
+      datasets[summary.dataset][summary.data_hash].insert(row.name);
     }
   }
   std::vector<std::string> notes;
@@ -200,13 +200,11 @@ std::vector<std::string> machine_notes(std::span<const RowRuns> rows) {
   return notes;
 }
 
-// Runs from before partitions had ids are left out.
 std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
   std::map<std::pair<std::string, std::string>, IndexHashes, NaturalOrder> partitions;
   for (const RowRuns& row : rows) {
     for (const FoundRun* run : row.runs) {
       const Summary& summary = *run->summary;
-      if (summary.partition_id.empty()) continue;
       partitions[{summary.dataset, brief_partition_id(summary)}][summary.seed].insert(summary.partition_hash);
     }
   }

@@ -86,10 +86,8 @@ void check_pair(const FoundRun& first, const FoundRun& second) {
                             first.summary->label, what, left, right));
   };
   // Before the settings, which are the same.
-  if (!first.summary->data_hash.empty() && !second.summary->data_hash.empty()) {
-    check(fmt::format("the SHA-256 of {}", first.summary->dataset), first.summary->data_hash,
-          second.summary->data_hash);
-  }
+  check(fmt::format("the SHA-256 of {}", first.summary->dataset), first.summary->data_hash,
+        second.summary->data_hash);
   const auto left = identity(*first.summary);
   const auto right = identity(*second.summary);
   for (std::size_t i = 0; i < left.size(); ++i) check(left[i].first, left[i].second, right[i].second);

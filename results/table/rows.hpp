@@ -14,6 +14,7 @@
 
 #include "results/record/find_runs.hpp"
 #include "results/record/sweep.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 
@@ -131,6 +132,10 @@ inline constexpr const char* kDataHashPath = "data.sha256";
 
 /// Enough of a hash for an eye.
 std::string short_hash(const std::string& hash);
+
+/// Leaves out the runs of other labels; broken runs stay, so that they are noted. None: keeps all. Error for
+/// a label that no finished run has.
+void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);
 
 /// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with
 /// two learning rates or two noise multipliers: each gets the settings that differ as if a grid had given

@@ -56,11 +56,10 @@ void add_differing(const std::vector<RunSettings>& row, std::set<std::string>& p
 void separate_data(std::vector<FoundRun>& runs) {
   std::map<std::string, std::set<std::string>> hashes;
   for (const FoundRun& run : runs) {
-    if (run.summary && !run.summary->data_hash.empty())
-      hashes[run.summary->dataset].insert(run.summary->data_hash);
+    if (run.summary) hashes[run.summary->dataset].insert(run.summary->data_hash);
   }
   for (FoundRun& run : runs) {
-    if (!run.summary || run.summary->data_hash.empty() || hashes[run.summary->dataset].size() == 1) continue;
+    if (!run.summary || hashes[run.summary->dataset].size() == 1) continue;
     run.summary->sweep.emplace_back(kDataHashPath, short_hash(run.summary->data_hash));
     std::ranges::sort(run.summary->sweep);
   }
@@ -77,6 +76,15 @@ void give(const RunSettings& run, const std::set<std::string>& paths) {
 }
 
 }  // namespace
+
+void keep_labels(std::vector<FoundRun>& runs, const Labels& labels) {
+  std::set<std::string> known;
+  for (const FoundRun& run : runs) {
+    if (run.summary && run.summary->state == kFinished) known.insert(run.summary->label);
+  }
+  check_labels(labels, known);
+  std::erase_if(runs, [&](const FoundRun& run) { return run.summary && !wants(labels, run.summary->label); });
+}
 
 void separate_by_settings(std::vector<FoundRun>& runs) {
   separate_data(runs);

@@ -91,7 +91,10 @@ std::string legend(const Table& table, const Selection& selection) {
       "Clients (RMSE)" + when +
           ": the mean over clients of the RMSE on each one's own test examples, and the largest of any.");
   say(shown(TableColumn::kEpsilon) && any_has(table, &Row::privacy),
-      "Epsilon: upper bound, rounded up, the largest over seeds.");
+      fmt::format("Epsilon: upper bound, rounded up, the largest over seeds{}.",
+                  table.metric && table.metric->moment != Moment::kLast
+                      ? ", of the whole run and not of the round that is read"
+                      : ""));
   say((shown(TableColumn::kAttacks) || shown(TableColumn::kAttackRates)) && !attack_scores(table).empty(),
       "AUC of an attack on membership: how often a training example has a higher score than another; 0.5 is "
       "chance, and no evidence for a guarantee.");

@@ -60,6 +60,27 @@ TEST(Account, AgreesWithThePaper) {
   EXPECT_FALSE(result.as_if_pld);
 }
 
+// A plan lists what was made of it in another order, and a forecast counts rounds one by one; a budget that
+// is just what they cost must pay for them.
+TEST(Account, IsTheSameToTheLastDigitHoweverItsAccessesAreListed) {
+  const SampledGaussian batch{Sampling::kPoisson, 0.0137, {1.37}, Adjacency::kZeroOut};
+  const SampledGaussian whole{Sampling::kPoisson, 1, {1.37}, Adjacency::kZeroOut};
+  const Odometer odometer({.delta = 1e-5});
+  for (std::int64_t rounds = 2; rounds < 12; ++rounds) {
+    const std::vector<Access> at_once{{batch, 15 * rounds}, {whole, rounds}};
+    const std::vector<Access> turned{{whole, rounds}, {batch, 15 * rounds}};
+    std::vector<Access> one_by_one;
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      one_by_one.push_back({batch, 15});
+      one_by_one.push_back({whole, 1});
+    }
+    for (const auto& other : {turned, one_by_one}) {
+      EXPECT_EQ(odometer.epsilon(other).epsilon, odometer.epsilon(at_once).epsilon) << rounds;
+      EXPECT_EQ(pld_claim(other, {.delta = 1e-5}).epsilon, pld_claim(at_once, {.delta = 1e-5}).epsilon);
+    }
+  }
+}
+
 TEST(Account, OfMessagesIsThatOfTheClientWhoSentMost) {
   const Event sent = Gaussian{4, Adjacency::kReplaceOne};
   const Account result = account_of(messages({times(sent, 3), times(sent, 1), {}}), {});

@@ -49,6 +49,13 @@ TEST(ParseJson, LimitsDepthLengthAndNumberOfValues) {
   EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));
 }
 
+// Readers would not agree on which of the two counts.
+TEST(ParseJson, RefusesAFieldThatStandsTwice) {
+  EXPECT_EQ(parse_json<json>(R"([{"a":1},{"a":{"a":2}}])").size(), 2U);
+  EXPECT_EQ(test::message_of([&] { parse_json<json>(R"({"a":1,"b":{"c":2,"c":2}})"); }),
+            "field \"c\" stands twice in one object");
+}
+
 TEST(ParseJson, LimitsTheNamesOfAnObject) {
   std::string text = "{\"0\":0";
   for (int i = 1; i <= 100; ++i) text += fmt::format(",\"{0}\":{0}", i);

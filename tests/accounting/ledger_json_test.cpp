@@ -139,7 +139,7 @@ TEST(LedgerJson, HoldsCountsThatMultiplyWithoutOverflow) {
 
 TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
   const json document = json::parse(sample_ledger().to_json());
-  EXPECT_EQ(document["schema"], 5);
+  EXPECT_EQ(document["schema"], 6);
   EXPECT_EQ(document["withheld"], json::array());
   EXPECT_EQ(document["public_data"], json::array());
   EXPECT_EQ(document["ended_after"], 0);
@@ -231,7 +231,7 @@ TEST(LedgerJson, RefusesCompositionsThatNeverEnd) {
 
 TEST(LedgerJson, RefusesWhatIsNoLedger) {
   for (const std::string text :
-       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 5}", "\xff\xfe"}) {
+       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 6}", "\xff\xfe"}) {
     EXPECT_NE(refusal(text), "none") << text;
   }
 }
@@ -276,7 +276,7 @@ TEST(LedgerJson, IsNotNestedDeeply) {
   const std::string refused = "lists and objects lie too deep in each other; allowed: 64 levels";
   EXPECT_EQ(refusal(std::string(100'000, '[')), refused);
   EXPECT_EQ(refusal("{\"schema\": " + nested + "}"), refused);
-  EXPECT_EQ(refusal("{\"schema\": 5, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
+  EXPECT_EQ(refusal("{\"schema\": 6, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
 }
 
 }  // namespace

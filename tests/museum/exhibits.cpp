@@ -140,7 +140,10 @@ results::RunDirectory record(const std::filesystem::path& folder, Simulation& si
   plan.experiment = experiment.name;
   plan.label = plan.algorithm = name;
   plan.dataset = experiment.data.name;
+  plan.data_hash = std::string(64, 'a');
   plan.partition = experiment.partition.name;
+  plan.partition_id = fmt::format("{}(seed=1)", plan.partition);
+  plan.partition_hash = "0123456789abcdef";
   plan.model = experiment.model.name;
   plan.seed = 1;
   plan.rounds = experiment.rounds;

@@ -10,6 +10,7 @@
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/verify.hpp"
 #include "results/record/run_directory.hpp"
+#include "tests/results/record/partition_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -69,10 +70,16 @@ class RecordedRun {
     if (plan.noise_source != "stream")
       summary.policy_settings = {{"noise_source", fmt::format("\"{}\"", plan.noise_source)}};
     plan_privacy(summary, plan.policy, {.delta = 1e-5, .orders = "opacus"}, 0);
+    RecordedPartition card = three_clients();
+    card.kind = "iid";
+    card.seed = plan.seed;
+    card.id = fmt::format("iid(seed={})", plan.seed);
+    summary.partition_id = card.id;
+    summary.partition_hash = card.index_hash;
     RunDirectory run = RunDirectory::create(
         path, toml(summary, plan.noise_source),
         R"({"plugins": [{"name": "fedavg", "algorithms": ["fedavg", "dp-fedavg"]}, {"name": "scaffold"}]})",
-        summary);
+        summary, to_json_text(card));
 
     Ledger ledger(unit);
     for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 1000 + client);

@@ -54,7 +54,10 @@ inline Summary finished(const std::string& label, std::int64_t seed, double accu
   summary.label = label;
   summary.algorithm = label;
   summary.dataset = "digits";
+  summary.data_hash = std::string(64, 'd');
   summary.partition = "iid";
+  summary.partition_id = fmt::format("iid(clients=10,seed={})", seed);
+  summary.partition_hash = fmt::format("{:016x}", 0xabc0 + seed);
   summary.model = "mlp";
   summary.seed = seed;
   summary.rounds = 20;
@@ -70,6 +73,12 @@ inline Summary finished(const std::string& label, std::int64_t seed, double accu
   summary.downlink_bytes_per_client_round = 8192;
   summary.seconds = 12.5;
   return summary;
+}
+
+/// Of the notes of a table, those that do not name its partitions, which are there whatever is tested.
+inline std::vector<std::string> beside_partitions(std::vector<std::string> notes) {
+  std::erase_if(notes, [](const std::string& note) { return note.starts_with("partition of "); });
+  return notes;
 }
 
 inline Summary unfinished(const std::string& label, std::int64_t seed, std::int64_t rounds_done) {

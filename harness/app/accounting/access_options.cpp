@@ -78,7 +78,7 @@ const std::vector<Key>& keys() {
           "poisson (the default) or without-replacement"),
       key("adjacency", "NAME", gaussian, &AccessSpec::adjacency, one_name(kAdjacencies),
           "add-remove (the default), zero-out (the default with --examples, which takes sizes as public), "
-          "or replace-one (the default without replacement)"),
+          "or replace-one (the default without replacement; of messages, under the policy local)"),
       key("mechanism-epsilon", "NUMBER", pure, &AccessSpec::mechanism_epsilon, number(Constraint::positive()),
           "laplace, randomized-response: epsilon of one access"),
       key("dimension", "N", laplace, &AccessSpec::dimension, count(1), "laplace: of the space; default 1"),

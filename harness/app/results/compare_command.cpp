@@ -26,6 +26,7 @@ struct CompareArguments {
   std::vector<std::filesystem::path> folders;
   std::optional<std::string> metric;
   std::vector<std::string> labels;
+  std::string against;
   std::vector<std::string> across;
   std::string format = "markdown";
 };
@@ -59,6 +60,7 @@ results::RoundMetric decisive_metric(const std::string& text, std::span<const re
 int run_compare(const CompareArguments& arguments) {
   std::vector<results::FolderRuns> folders = results::find_runs_by_folder(arguments.folders);
   results::PairOptions options{.labels = arguments.labels,
+                               .against = arguments.against,
                                .across = {arguments.across.begin(), arguments.across.end()}};
   if (arguments.metric) {
     for (results::FolderRuns& folder : folders) results::set_aside_unreadable_rounds(folder.runs);
@@ -85,6 +87,11 @@ void add_compare_command(CLI::App& app, Action& action) {
       ->required();
   add_names(command, "--labels", arguments.labels, "algorithm entries to compare; default all of them")
       ->type_name("A,B,...");
+  command
+      .add_option("--against", arguments.against,
+                  "one entry to compare each of the others with; pairs of the others are left out, and "
+                  "nothing is corrected for them")
+      ->type_name("LABEL");
   command
       .add_option(
           "--metric", arguments.metric,

@@ -41,19 +41,11 @@ struct PlotArguments {
   const CLI::App* command = nullptr;  // that has all these
 };
 
-// Those of the labels that are asked for; broken runs stay, so that they are noted.
 std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
   results::set_aside_unreadable_rounds(runs);
-  std::set<std::string> known;
-  for (const results::FoundRun& run : runs) {
-    if (run.summary && run.summary->state == results::kFinished) known.insert(run.summary->label);
-  }
-  results::check_labels(arguments.labels, known);
-  std::erase_if(runs, [&](const results::FoundRun& run) {
-    return run.summary && !results::wants(arguments.labels, run.summary->label);
-  });
+  results::keep_labels(runs, arguments.labels);
   return runs;
 }
 

@@ -46,6 +46,7 @@ struct TableArguments {
   std::optional<std::string> columns, metric;
   std::optional<std::filesystem::path> references;
   bool interval = false;
+  results::Labels labels;
   std::vector<std::string> rows;
   std::optional<std::string> pivot;
 };
@@ -106,6 +107,7 @@ int print_table(const TableArguments& arguments) {
   if (arguments.references) references = read_references(*arguments.references);
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
+  results::keep_labels(runs, arguments.labels);
   std::optional<results::RoundMetric> metric;
   if (arguments.metric) {
     results::set_aside_unreadable_rounds(runs);
@@ -217,6 +219,8 @@ void add_table_command(CLI::App& app, Action& action) {
   command.add_flag("--interval", arguments.interval,
                    "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
                    "standard deviation");
+  add_names(command, "--labels", arguments.labels, "algorithm entries to show; default all of them")
+      ->type_name("A,B,...");
   add_names(command, "--rows", arguments.rows,
             "print one number as a matrix whose lines are the values of these keys, such as partition, "
             "alpha or label")

@@ -17,6 +17,7 @@
 
 #include "harness/app/options.hpp"
 #include "harness/app/temporary_folder.hpp"
+#include "harness/config/syntax/document.hpp"
 #include "results/audit/audited_run.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
@@ -74,7 +75,7 @@ class Findings {
   }
 
   // Notes that many runs share are one line.
-  void conclude(std::size_t runs) const {
+  void conclude(std::size_t runs, bool with_data) const {
     for (const Note& note : notes_) {
       const std::string which =
           note.runs > 1 ? fmt::format("{} runs, {} the first", note.runs, note.run) : note.run;
@@ -90,10 +91,13 @@ class Findings {
       found.push_back(counted(broken_, "run") + " cannot be read" + (forbidden ? ": " + kForbidden : ""));
     throw Error(Complaint{
         .found = fmt::format("{}", fmt::join(found, "; ")),
-        .remedy =
-            forbidden
-                ? "Change the permissions of these files, or ask whom they belong to."
-                : "Records were edited or damaged, or another version wrote them; run the cell again."});
+        .remedy = forbidden
+                      ? "Change the permissions of these files, or ask whom they belong to."
+                      : fmt::format("Records were edited or damaged, or another version wrote them; run the "
+                                    "cell again.{}",
+                                    with_data ? " Or what --data needs is not here: their data, or a plugin "
+                                                "(FEDARENA_PLUGIN_PATH)."
+                                              : "")});
   }
 
  private:
@@ -151,6 +155,8 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
     add(run.problem, run.path.string() + ": ");
   } else {
     try {
+      // What reads single settings would not notice what else is there.
+      (void)config::read_document(run.path / results::kExperimentFile);
       const results::AuditedRun audited(run.path);
       findings.add(results::verify_run(audited), run.path);
       findings.add(results::verify_ledger(audited), run.path);
@@ -181,7 +187,7 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
     // Folders of different experiments need not make one table.
     findings.say("note", fmt::format("no table cell is checked: {}", results::in_one_line(error)));
   }
-  findings.conclude(runs.size());
+  findings.conclude(runs.size(), static_cast<bool>(verify_data));
   return kSuccess;
 }
 

@@ -1,5 +1,8 @@
 #include <memory>
+#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "harness/app/commands.hpp"
 #include "harness/app/results/verify_command.hpp"
@@ -10,6 +13,7 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/test_metrics.hpp"
 
 namespace fedarena {
 namespace {
@@ -28,6 +32,18 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
   compare.text("dataset_note", summary.dataset_note, data_note(experiment, inputs.dataset(experiment)));
   const auto dealt = inputs.dealt(experiment, summary.seed);
   compare.text("partition_hash", summary.partition_hash, dealt->card.statistics.index_hash);
+  if (run.has(results::kClientsFile)) {
+    const std::string file = (path / results::kClientsFile).string();
+    const std::int64_t all = inputs.dataset(experiment).test.size();
+    results::Comparison compare_clients(verification, file);
+    for (const auto& score :
+         results::parse_client_scores(run.read_file(results::kClientsFile), file).clients) {
+      if (score.test_examples <= all) continue;
+      compare_clients.result(false, fmt::format("test examples of client {}", score.client),
+                             std::to_string(score.test_examples),
+                             fmt::format("at most the {} that there are", all));
+    }
+  }
   if (!run.has(results::kPartitionFile)) return verification;
   const std::string card = to_json_text(recorded_partition(experiment, summary.seed, dealt->card));
   results::Comparison compare_card(verification, path / results::kPartitionFile);

@@ -30,7 +30,7 @@ Value checked(const Setting& setting, const Field& field, const std::string& all
     } catch (const Error& error) {
       complaint.found = error.complaint().found;
       complaint.nearest = error.complaint().nearest;
-      if (complaint.nearest.empty()) complaint.remedy = remedy;
+      complaint.remedy = remedy;
     }
   }
   if (!owner.empty()) complaint.found += fmt::format(" (for {})", owner);

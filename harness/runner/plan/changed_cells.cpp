@@ -142,7 +142,7 @@ void check_data(const std::vector<PlannedCell>& cells, const fs::path& out, Shar
   }
   Changes changes;
   for (const results::FoundRun& run : runs) {
-    if (!run.summary || run.summary->data_hash.empty()) continue;
+    if (!run.summary) continue;
     const auto now = hashes.find(run.summary->dataset);
     if (now == hashes.end() || now->second == run.summary->data_hash) continue;
     changes[fmt::format("{}: their SHA-256 was {}, now {}", run.summary->dataset, run.summary->data_hash,

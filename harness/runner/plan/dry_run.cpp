@@ -159,8 +159,8 @@ class DryRun {
 
   std::string kin_key(std::size_t index) const {
     const Experiment& experiment = cells_[index].point->experiment;
-    return fmt::format("{}\n{}\n{}", cells_[index].algorithm->label, choice_text(experiment.model),
-                       choice_text(experiment.data));
+    return fmt::format("{}\n{}\n{}\n{}", cells_[index].algorithm->label, choice_text(experiment.model),
+                       choice_text(experiment.data), experiment.dtype);
   }
 
   void find_kin() {

@@ -56,16 +56,16 @@ void Progress::round_done(const std::string& name, const results::RoundRecord& r
   draw();
 }
 
-void Progress::end_cell(const std::string& name, const results::Summary& summary, bool ran) {
+void Progress::end_cell(const std::string& name, const results::Summary& summary, std::string_view before) {
   const std::lock_guard lock(mutex_);
   ++cells_done_;
   at_work_.erase(name);
   // What a budget left undone will not be run either.
-  rounds_found_ += ran ? summary.rounds - summary.rounds_done : summary.rounds;
-  line_.say(fmt::format("[{}/{}] {}: {}, test {}, {}{}", cells_done_, work_.cells, name,
-                        counted(summary.rounds_done, "round"),
-                        score_text(summary.final_test_accuracy, summary.final_test_loss),
-                        results::duration_text(summary.seconds), ran ? "" : " (finished before)"));
+  rounds_found_ += before.empty() ? summary.rounds - summary.rounds_done : summary.rounds;
+  line_.say(fmt::format(
+      "[{}/{}] {}: {}, test {}, {}{}", cells_done_, work_.cells, name, counted(summary.rounds_done, "round"),
+      score_text(summary.final_test_accuracy, summary.final_test_loss),
+      results::duration_text(summary.seconds), before.empty() ? "" : fmt::format(" ({})", before)));
 }
 
 void Progress::say(const std::string& line) {

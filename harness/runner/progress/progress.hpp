@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/runner/progress/progress_line.hpp"
@@ -34,8 +35,8 @@ class Progress {
   /// A client of the cell's round in progress finished.
   void client_done(const std::string& name, std::int64_t done, std::int64_t clients);
   void round_done(const std::string& name, const results::RoundRecord& record);
-  /// A cell ended; `ran` false: it was found finished.
-  void end_cell(const std::string& name, const results::Summary& summary, bool ran);
+  /// A cell ended; `before`: how it was found finished, or empty.
+  void end_cell(const std::string& name, const results::Summary& summary, std::string_view before);
   /// A plain line, above the progress line.
   void say(const std::string& line);
 

@@ -105,6 +105,16 @@ bool builds_go_on(const std::string& before, const std::string& now) {
          std::equal(then.begin(), then.end(), list.begin());
 }
 
+bool is_of_another_build(const fs::path& run, const std::string& environment_json,
+                         const std::string& algorithm) {
+  try {
+    return last_build(results::read_environment(run), algorithm) !=
+           build_of(parse_json<Json>(environment_json), algorithm);
+  } catch (const Error&) {  // `verify` names it
+    return false;
+  }
+}
+
 std::optional<std::string> environment_with_build(const fs::path& run, const std::string& environment_json,
                                                   const std::string& algorithm, std::int64_t round) {
   Json environment = results::read_environment(run);

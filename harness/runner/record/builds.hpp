@@ -21,6 +21,11 @@ std::string recorded_builds(const std::filesystem::path& run, const std::string&
 /// Whether the list of `before` is how that of `now` begins. Throws Error for a text that is not such a list.
 bool builds_go_on(const std::string& before, const std::string& now);
 
+/// Whether the last build that took part in a run differs from that of `environment_json` in one of those
+/// fields; false where a file does not say.
+bool is_of_another_build(const std::filesystem::path& run, const std::string& environment_json,
+                         const std::string& algorithm);
+
 /// The `environment.json` of a run that goes on with `round`, with one more entry in its list `builds` where
 /// program, LibTorch, the algorithm's plugin or the arithmetic are others than the last that took part;
 /// nothing where they are not. An entry has `from_round` and the fields that tell builds apart; those at the

@@ -143,6 +143,11 @@ TEST_F(Grid, ResumesToWhatAnUnbrokenOneIs) {
     EXPECT_EQ(program.finish().signal, SIGKILL);
   }
   EXPECT_THAT(succeed(resume).err, HasSubstr(" (finished before)\n"));
+  const fs::path environment = scratch / "out" / cells_in(scratch / "out").front() / "environment.json";
+  replace_in(environment, "\"program_sha256\": \"", "\"program_sha256\": \"0");
+  EXPECT_THAT(succeed(resume).err,
+              HasSubstr(" (finished before, by another build of fedarena or of the plugin)\n"));
+  replace_in(environment, "\"program_sha256\": \"0", "\"program_sha256\": \"");
   succeed("run small.toml --out unbroken");
   expect_same_runs(scratch / "out", scratch / "unbroken");
   const auto before = snapshot_of(scratch / "out");

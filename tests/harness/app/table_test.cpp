@@ -66,6 +66,13 @@ TEST_F(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
   EXPECT_THAT(refused("table a c"), HasSubstr("differ in rounds: \"3\" and \"2\""));
 }
 
+TEST_F(Table, HasTheRowsThatAreAskedFor) {
+  run_small(scratch, {.algorithms = {"fedavg", "fedprox", "scaffold"}});
+  EXPECT_THAT(succeed("table out --labels fedavg,scaffold").out,
+              AllOf(HasSubstr("| fedavg "), HasSubstr("| scaffold "), Not(HasSubstr("fedprox"))));
+  EXPECT_THAT(refused("table out --labels scafold"), HasSubstr("did you mean \"scaffold\"?"));
+}
+
 TEST_F(Table, ReadsAMetricWhereItIsAskedFor) {
   run_small(scratch, {.rounds = 4, .evaluate_every = 2, .more = "\n[privacy]\npolicy = \"record\"\n"});
   const std::vector<results::RoundRecord> rounds = rounds_of(scratch / "out/fedavg-seed-1");
@@ -81,6 +88,8 @@ TEST_F(Table, ReadsAMetricWhereItIsAskedFor) {
       value_of(fmt::format("accuracy@bytes={}", 3 * (rounds[0].uplink_bytes + rounds[0].downlink_bytes))),
       *rounds[1].test_accuracy);
   EXPECT_TRUE(value_of("accuracy@round=3").is_null());
+  EXPECT_THAT(succeed("table out --metric accuracy@round=2").out,
+              HasSubstr("the largest over seeds, of the whole run and not of the round that is read."));
   EXPECT_EQ(value_of("class:2@round=2"), *rounds[1].classes->accuracy[2]);
   EXPECT_TRUE(value_of("examples@round=3").is_null()) << "the sizes of samples are secret";
   EXPECT_THAT(call("table out --metric worst-client@round=2").out,

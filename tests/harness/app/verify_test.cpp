@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -369,6 +370,26 @@ TEST_F(VerifyCommand, FindsAnEditedNoteOnDataWithTheData) {
   EXPECT_THAT(failed("verify --data out").out,
               AllOf(HasSubstr("summary.json: dataset_note is \"real handwriting\"; recomputed: \"glyphs is"),
                     HasSubstr(" 1 difference\n")));
+}
+
+// Also where the lines that say something are all there.
+TEST_F(VerifyCommand, ReadsAnExperimentWhole) {
+  run_small(scratch);
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  std::ofstream(run / "experiment.toml", std::ios::app) << "garbage garbage\n";
+  edit_summary(run, [](results::Summary&) {});
+  EXPECT_THAT(failed("verify out").out,
+              AllOf(HasSubstr("out/fedavg-seed-1/experiment.toml:"), HasSubstr(": not TOML: ")));
+}
+
+// Of so many examples any accuracy may be.
+TEST_F(VerifyCommand, FindsMoreTestExamplesThanThereAreWithTheData) {
+  run_small(scratch, {.evaluation = "per_client = true"});
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  replace_in(run / "clients.json", "\"test_examples\":", "\"test_examples\":900000");
+  edit_summary(run, [](results::Summary&) {});
+  EXPECT_THAT(failed("verify --data out").out,
+              HasSubstr("clients.json: test examples of client 0 is 900000"));
 }
 
 TEST_F(ChangedData, IsFoundByVerifyWithData) {

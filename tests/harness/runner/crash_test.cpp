@@ -148,7 +148,7 @@ TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
   data_hash = std::string(64, 'b');
   EXPECT_THAT(refusal_after("summary.json", [](const fs::path& /*file*/) {}),
               testing::HasSubstr("were made from other data"));
-  data_hash.clear();
+  data_hash = std::string(64, 'a');
   folder = begun;
   results::replace_file(folder / "synthetic/round-0001/.DS_Store", "of a file manager");
   EXPECT_TRUE(run(kNever));

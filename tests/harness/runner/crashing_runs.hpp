@@ -88,6 +88,8 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     plan.experiment = "crashes";
     plan.label = plan.algorithm = "sgd";
     plan.dataset = plan.model = plan.partition = "small";
+    plan.partition_id = "small(seed=4)";
+    plan.partition_hash = "0123456789abcdef";
     plan.seed = 4;
     plan.data_hash = data_hash;
     plan.rounds = planned;
@@ -217,7 +219,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   fs::path folder;
   std::int64_t planned = kRounds;
   std::int64_t interrupted_after = 0;  // this round; 0: never
-  std::string environment = "{}", data_hash;
+  std::string environment = "{}", data_hash = std::string(64, 'a');
   int steps_at_the_end = kNever;
   std::map<std::int64_t, std::set<double>> seen, published;
   std::map<std::int64_t, std::set<std::int64_t>> remembered;  // by client 0

@@ -157,6 +157,21 @@ TEST_F(OwnBudgets, AreKeptToTheBitAfterARestart) {
   }
 }
 
+// Also where the cohorts are so small that the run ends before everybody was drawn.
+TEST_F(OwnBudgets, UnderWhichNobodyTrainsAreAnError) {
+  for (const bool planned : {true, false}) {
+    if (planned) algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
+    Simulation simulation(setup_on(pool, 2, 1, with_budget(records_hidden(), list({1e-6, 1e-5}))));
+    EXPECT_EQ(simulation.next_round().clients, 0);
+    EXPECT_THAT(refused_round(simulation), HasSubstr("no client's budget pays for a single round"));
+  }
+  // A dry run finds it before any work where everybody would take part.
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
+  Simulation all(everyone(with_budget(records_hidden(), list({1e-6, 1e-5}))));
+  EXPECT_THAT(test::message_of([&] { all.check_next_round(); }),
+              HasSubstr("no client's budget pays for a single round"));
+}
+
 TEST_F(OwnBudgets, ThatPayForNobodyAreAnError) {
   Simulation simulation(everyone(with_budget(records_hidden(), list({1e-6, 1e-5}))));
   EXPECT_THAT(refused_round(simulation),

@@ -131,6 +131,22 @@ TEST_F(PlannedRounds, ChargeThePlanOfRoundsThatDataLeaveOut) {
   }
 }
 
+// Of a client that is drawn for the first time in one of those, the plan of that round.
+TEST_F(PlannedRounds, ChargeThePlanOfTheRoundThatWouldHaveBeenAClientsFirst) {
+  algorithm.steps = 0;
+  algorithm.plan = [](const Client& client) { return AccessPlan{.gradients = {{5, client.round}}}; };
+  algorithm.on_train = [](Client& client) { take_gradients(client, 5, client.round); };
+  Simulation whole(setup_on(pool, 6, 1, records_hidden())), stopped(setup_on(pool, 6, 1, records_hidden()));
+  while (!whole.finished()) whole.next_round();
+  stopped.next_round();
+  stopped.charge_rest();
+  for (const auto& [client, record] : whole.ledger().clients()) {
+    EXPECT_EQ(odometer_reading(stopped.ledger().charged(client)),
+              odometer_reading(whole.ledger().charged(client)))
+        << "client " << client;
+  }
+}
+
 // A crash lost the round, or, after the end, the charge for rounds that were left out.
 TEST_F(PlannedRounds, ChargeThePlanOfARoundThatWasLost) {
   const RecordPolicy policy = records_hidden(kSystemNoise);

@@ -218,6 +218,23 @@ TEST_F(ForgedRun, WhoseGeneratorHasItsOwnBatches) {
               ElementsAre(of_all("sampling rate", "0.1", "0.2 or 1")));
 }
 
+TEST_F(ForgedRun, WithFewerVotesThanItsAlgorithmPlans) {
+  const auto votes = [](std::int64_t count) {
+    return [count](std::int64_t) {
+      return RoundAccesses({{Gaussian{2, Adjacency::kZeroOut}, count}}, std::vector<Access>());
+    };
+  };
+  const std::string feddm = toml(
+      "record", {{"name", "\"feddm\""},
+                 {"public_classes", "true"},
+                 {"local_epochs",
+                  "2\nclasses = \"all\"\nimage_init = \"noise\"\nclass_means = \"votes\"\niterations = 3"}});
+  EXPECT_THAT(differences(feddm, ledger_of_records(votes(3))), Not(Contains(HasSubstr("accesses"))));
+  EXPECT_THAT(
+      differences(feddm, ledger_of_records(votes(2))),
+      Contains(HasSubstr("accesses planned for a round of client 0 and 2 more is 0 over samples, 2 of")));
+}
+
 // Votes stand in no round, so that only settings and budgets say how many there must be.
 TEST_F(ForgedRun, WithFewerVotesForItsSyntheticExamplesIsNoticed) {
   const auto file = [](const std::string& budget) {

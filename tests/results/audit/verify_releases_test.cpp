@@ -158,6 +158,24 @@ TEST_F(ForgedRun, IsNoticedByMessagesAroundCentres) {
                           "replace-one) as of client 0"));
 }
 
+// Whose noise multipliers differ, each by its own.
+TEST_F(ForgedRun, MayHaveCentresUnderTheNoiseOfEachClient) {
+  const auto with = [&](double of_the_second) {
+    const Ledger ledger = ledger_of(Unit::kLocal, [&](std::int64_t round, std::int64_t client) {
+      const double spread = 1 / static_cast<double>(round);
+      return accesses(Gaussian{(client == 1 ? of_the_second : 2) / (1 + spread), Adjacency::kReplaceOne}, 1);
+    });
+    return differences(toml("local", {{"mechanism", "\"gaussian\""},
+                                      {"name", "\"ifca\""},
+                                      {"assign", "\"k-means\""},
+                                      {"hypotheses", "2"},
+                                      {"noise_multiplier", "[2.0, 20.0]"}}),
+                       ledger);
+  };
+  EXPECT_THAT(with(20), IsEmpty());
+  EXPECT_THAT(with(30), Contains(HasSubstr("message of client 1")));
+}
+
 TEST_F(ForgedRun, IsNoticedByTheNoiseOfEachClient) {
   const auto with = [&](const std::string& list) {
     const auto noised = [](std::int64_t client) {

@@ -280,6 +280,14 @@ TEST_F(Verify, RecomputesTheCellsOfTheTable) {
   EXPECT_EQ(bad.differences[0].field, "dp-fedavg epsilon (RDP)");
 }
 
+// Which the run's own check tells; of the table there is nothing to say.
+TEST_F(Verify, LooksAtNoClaimOfALedgerOfAnotherPolicy) {
+  const Scratch folder;
+  const RecordedRun run(folder / "dp-fedavg-seed-1", {});
+  run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"client\"");
+  EXPECT_NO_THROW(verify_table(find_runs(std::vector{folder.path()})));
+}
+
 TEST_F(Verify, RecomputesTheCellsOfRowsThatDifferInASetting) {
   const Scratch folder;
   const RecordedRun first(folder / "a/dp-fedavg-seed-1", {});

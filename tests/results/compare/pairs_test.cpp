@@ -51,6 +51,18 @@ TEST(Pairs, ArePairedBySeed) {
   EXPECT_EQ(verdict_text(turned.pairs.front(), turned.metric), "a is better");
 }
 
+// One's own algorithm against each of the others, of which there are two: nothing is corrected for the third.
+TEST(Pairs, AreThoseWithOneLabelWhereThatIsAskedFor) {
+  const std::vector rows{row_of("fedavg", kWorse), row_of("mine", kBetter), row_of("scaffold", kWorse)};
+  const Pairs pairs = compare(rows, {.against = "mine"});
+  EXPECT_THAT(names(pairs), ElementsAre("fedavg : mine", "scaffold : mine"));
+  EXPECT_NEAR(*pairs.pairs[0].judgement.holm, 2 * *pairs.pairs[0].judgement.p, 1e-15);
+  EXPECT_EQ(verdict_text(pairs.pairs[1], pairs.metric), "mine is better");
+  EXPECT_THAT(pairs.notes, Contains("each row is compared with mine alone, and corrected for these pairs"));
+  EXPECT_THAT(names(compare(rows, {.labels = {"fedavg"}, .against = "mine"})), ElementsAre("fedavg : mine"));
+  EXPECT_THAT(message_of([&] { compare(rows, {.against = "min"}); }), HasSubstr("\"mine\""));
+}
+
 TEST(Pairs, AreAllOfThePairsOfAFolder) {
   const Pairs pairs =
       compare({row_of("fedprox", kWorse), row_of("fedavg", kWorse), row_of("scaffold", kBetter)});

@@ -46,7 +46,6 @@ TEST(RowDifferences, NameDataModelAndRounds) {
   EXPECT_THAT(texts(data_of('a'), data_of('b')),
               ElementsAre("data | SHA-256 of the data: \"aaaaaaaaaaaa\" and \"bbbbbbbbbbbb\""));
   EXPECT_THAT(texts(data_of('a'), data_of('a')), IsEmpty());
-  EXPECT_THAT(texts(data_of('a'), kNothing), IsEmpty());
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.model = "convnet"; }),
               ElementsAre("model | model: \"mlp\" and \"convnet\""));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.parameters = 5; }),
@@ -110,11 +109,6 @@ TEST(RowDifferences, LookAtThePartitionCardOfEverySeed) {
               ElementsAre("partition | partition of seed 1: \"iid(clients=10,seed=1)\" and \"classes()\""));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.clients = 5; }),
               ElementsAre("partition | number of clients: \"10\" and \"5\""));
-  // Records from before there were cards have words.
-  const Change old = [](Summary& summary) { summary.partition_id = summary.partition_hash = ""; };
-  EXPECT_THAT(texts(kNothing, old), IsEmpty());
-  EXPECT_THAT(texts(kNothing, [&](Summary& summary) { old(summary), summary.partition = "classes"; }),
-              ElementsAre("partition | partition: \"iid\" and \"classes\""));
 }
 
 TEST(RowDifferences, LookAtSeedsThatBothHave) {

@@ -34,6 +34,15 @@ TEST(LongCsv, IsUtf8WithoutEscapeSequencesWhateverFoldersAreCalled) {
   EXPECT_THAT(long_csv(runs, {"test_accuracy"}), HasSubstr("\na [31mb\uFFFD,quickstart,"));
 }
 
+// Names of what algorithms observe may come from an edited file.
+TEST(LongCsv, KeepsLinesAndCellsWhateverIsObserved) {
+  std::vector runs = {sample_run()};
+  runs[0].rounds[1].observed = {{"a,7\n\"b\",\"run\":1", 1.5}};
+  EXPECT_THAT(long_csv(runs), HasSubstr(",2,\"observed_a,7\n\"\"b\"\",\"\"run\"\":1\",1.5\n"));
+  for (const std::string& line : lines_of(long_json_lines(runs)))
+    EXPECT_NO_THROW((void)nlohmann::json::parse(line)) << line;
+}
+
 TEST(LongCsv, HasAColumnForEverySweptKey) {
   std::vector runs = {sample_run("fedavg"), sample_run("fedprox")};
   runs[0].summary.sweep = {{"partition.alpha", "10"}, {"training.rate", "0.1"}};

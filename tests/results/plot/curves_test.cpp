@@ -71,7 +71,7 @@ TEST_F(CurvesTest, AreMeansWithSampleStandardDeviations) {
   EXPECT_DOUBLE_EQ(*curve.points[0].std, 10 / std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(curve.points[1].y, 80);
   EXPECT_DOUBLE_EQ(*curve.points[1].std, 20 / std::sqrt(2.0));
-  EXPECT_THAT(drawn.notes, IsEmpty());
+  EXPECT_THAT(beside_partitions(drawn.notes), IsEmpty());
 }
 
 // Bytes and seconds of rounds that were not evaluated count for the later ones.
@@ -262,7 +262,7 @@ TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
       message_of([&] { curves("epsilon"); }),
       HasSubstr("has both epsilon and accuracy, in any row\n  `fedarena plot --help` lists what --x and "
                 "--y may be."));
-  EXPECT_THAT(curves().notes, ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));
+  EXPECT_THAT(beside_partitions(curves().notes), ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));
 }
 
 TEST_F(CurvesTest, AsJsonHoldEveryPoint) {

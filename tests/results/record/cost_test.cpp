@@ -46,6 +46,9 @@ TEST(Cost, StandsInTablesOnRequestAlone) {
 | feddm     |    20.0 k |    ≥ 100 k |   12.8 k |       1.56 MiB |
 
 Examples: gradients that the oracle took of clients' examples, one for each time an example is used. Gradients: of single examples, clients' and public or synthetic ones, as the harness took them. Operations: floating-point, of gradients, second derivatives and losses, counted from the model (multiplications and additions of convolutions and affine maps); ≥: a plugin computed more by itself. These are sums over a run, evaluation left out; k, M, G, T, P: 10^3 to 10^15. Total downlink: bytes of all clients in a run.
+
+Notes:
+- partition of digits: iid(clients=10,seed=...): seed 1 index hash 000000000000abc1, seed 2 index hash 000000000000abc2
 )");
   EXPECT_THAT(render_latex(table, selection),
               HasSubstr("feddm & 20.0 k & $\\geq$ 100 k & 12.8 k & 1.56 MiB"));

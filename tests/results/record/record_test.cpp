@@ -54,16 +54,17 @@ TEST(Record, WritesASummaryThatReadsLikeItsStruct) {
   Summary summary = finished("fedavg", 1, 0.5);
   summary.dataset_note = "synthetic";
   summary.algorithm_parameters = {{"lr", "0.1"}, {"epochs", "5"}};
-  EXPECT_EQ(to_json_text(summary), R"({
+  EXPECT_EQ(to_json_text(summary), R"json({
   "schema": 2,
   "experiment": "quickstart",
   "label": "fedavg",
   "algorithm": "fedavg",
   "dataset": "digits",
   "dataset_note": "synthetic",
+  "data_hash": "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd",
   "partition": "iid",
-  "partition_id": "",
-  "partition_hash": "",
+  "partition_id": "iid(clients=10,seed=1)",
+  "partition_hash": "000000000000abc1",
   "model": "mlp",
   "seed": 1,
   "rounds": 20,
@@ -87,7 +88,7 @@ TEST(Record, WritesASummaryThatReadsLikeItsStruct) {
     "epochs": "5"
   }
 }
-)");
+)json");
 }
 
 TEST(Record, WritesPrivacyAsFlatFieldsAfterThePolicy) {

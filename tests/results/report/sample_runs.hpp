@@ -24,8 +24,6 @@ inline std::filesystem::path write_run(const std::filesystem::path& path, const 
                                        std::int64_t rounds = 8) {
   Summary summary = finished(label, seed, accuracy);
   summary.rounds = summary.rounds_done = rounds;
-  summary.partition_id = fmt::format("iid(clients=10,seed={})", seed);
-  summary.partition_hash = fmt::format("{:016x}", 0xabc0 + seed);
   changes.summary(summary);
   RunDirectory run = RunDirectory::create(
       path, fmt::format("[experiment]\nname = \"quickstart\"\nseeds = [{}]\n", seed),

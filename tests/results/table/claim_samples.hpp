@@ -8,11 +8,13 @@
 
 namespace fedarena::results {
 
-/// The table of the runs of these summaries.
+/// The table of the runs of these summaries, without notes on partitions.
 inline Table table_of(const std::vector<Summary>& summaries) {
   std::vector<FoundRun> runs;
   for (const Summary& summary : summaries) runs.push_back(found(summary));
-  return make_table(runs);
+  Table table = make_table(runs);
+  table.notes = beside_partitions(table.notes);
+  return table;
 }
 
 /// The same run with another claim.

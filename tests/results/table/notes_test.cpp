@@ -1,4 +1,4 @@
-// What stands under a table about its partitions and about tuning, and records from before there were cards.
+// What stands under a table about its partitions and about tuning.
 #include "results/table/notes.hpp"
 
 #include <fmt/format.h>
@@ -25,11 +25,15 @@ FoundRun built(const Scratch& folder, std::int64_t seed, const std::string& prog
   return run;
 }
 
-// The notes of these runs, whose rows are named by their labels.
-std::vector<std::string> notes_of(const std::vector<FoundRun>& runs) {
+// All notes of these runs, whose rows are named by their labels.
+std::vector<std::string> all_notes_of(const std::vector<FoundRun>& runs) {
   Rows gathered = gather_rows(runs);
   for (RowRuns& row : gathered.rows) row.name = row.key.label;
   return row_notes(gathered.rows);
+}
+
+std::vector<std::string> notes_of(const std::vector<FoundRun>& runs) {
+  return beside_partitions(all_notes_of(runs));
 }
 
 Summary dealt(const std::string& label, std::int64_t seed, const std::string& hash) {
@@ -43,11 +47,11 @@ TEST(PartitionNotes, NameEachPartitionOnceWithTheHashesOfItsSeeds) {
   const std::vector<FoundRun> runs = {found(dealt("fedprox", 10, "ab")), found(dealt("fedprox", 2, "cd")),
                                       found(dealt("fedavg", 2, "cd")), found(dealt("fedavg", 10, "ab"))};
   EXPECT_THAT(
-      notes_of(runs),
+      all_notes_of(runs),
       ElementsAre(
           "partition of digits: iid(clients=10,seed=...): seed 2 index hash cd, seed 10 index hash ab"));
   const Table table = make_table(runs);
-  EXPECT_EQ(table.notes, notes_of(runs));
+  EXPECT_EQ(table.notes, all_notes_of(runs));
   EXPECT_THAT(render_markdown(table), HasSubstr("seed 10 index hash ab"));
 }
 
@@ -80,7 +84,7 @@ TEST(PartitionNotes, TellDataSetsAndPartitionsApart) {
   Summary letters = dealt("fedavg", 1, "01");
   letters.dataset = "letters";
   EXPECT_THAT(
-      notes_of({found(letters), found(dealt("fedavg", 1, "ab")), found(other)}),
+      all_notes_of({found(letters), found(dealt("fedavg", 1, "ab")), found(other)}),
       ElementsAre("partition of digits: dirichlet(clients=10,alpha=0.1,seed=...): seed 1 index hash ef",
                   "partition of digits: iid(clients=10,seed=...): seed 1 index hash ab",
                   "partition of letters: iid(clients=10,seed=...): seed 1 index hash 01"));
@@ -97,7 +101,7 @@ TEST(PartitionNotes, LeaveOutADataSetsSettingsWhereItsNameIsEnough) {
   part.dataset_note.clear();
   Summary other = part;
   other.dataset = "csv (path = \"b.csv\")";
-  EXPECT_THAT(notes_of({found(part), found(other)}),
+  EXPECT_THAT(all_notes_of({found(part), found(other)}),
               ElementsAre("partition of csv (path = \"a.csv\"): " + partition,
                           "partition of csv (path = \"b.csv\"): " + partition));
 }
@@ -157,17 +161,16 @@ TEST(ClientNotes, NameRowsThatCouldNotTestAllClients) {
 
 TEST(PartitionNotes, SayWhereRunsOfASeedDisagree) {
   EXPECT_THAT(
-      notes_of({found(dealt("fedavg", 1, "cd")), found(dealt("fedprox", 1, "ab"))}),
+      all_notes_of({found(dealt("fedavg", 1, "cd")), found(dealt("fedprox", 1, "ab"))}),
       ElementsAre(
           "partition of digits: iid(clients=10,seed=...): seed 1 index hash ab and cd (runs of this seed "
           "do not share a partition)"));
 }
 
-TEST(PartitionNotes, AreOfFinishedRunsThatHaveACard) {
+TEST(PartitionNotes, AreOfFinishedRuns) {
   Summary running = dealt("fedavg", 1, "ab");
   running.state = std::string(kInterrupted);
-  EXPECT_THAT(notes_of({found(running), found(finished("fedprox", 1, 0.5)),
-                        FoundRun{.path = "x", .summary = {}, .problem = "broken"}}),
+  EXPECT_THAT(all_notes_of({found(running), FoundRun{.path = "x", .summary = {}, .problem = "broken"}}),
               IsEmpty());
 }
 
@@ -269,7 +272,7 @@ TEST(TuningNotes, StandUnderATableWithTheNamesOfItsRows) {
                        "6 trials"));
   EXPECT_THAT(render_markdown(table), HasSubstr("training.rate = 0.1 (71.23 %)"));
   EXPECT_EQ(make_table(std::vector{runs[1], runs[0]}).notes, table.notes);
-  EXPECT_THAT(make_table(std::vector{run_of("fedavg", std::nullopt)}).notes, IsEmpty());
+  EXPECT_THAT(beside_partitions(make_table(std::vector{run_of("fedavg", std::nullopt)}).notes), IsEmpty());
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ TEST(Pivot, HasALineForEachValueAndAColumnForEachOther) {
 | 10              |     51.50 ± 0.71 |                - |
 
 Accuracy after the last round: mean ± sample standard deviation over seeds. In percent. Columns: label. Bold: the best of its setting.
+
+Notes:
+- partition of digits: iid(clients=10,seed=...): seed 1 index hash 000000000000abc1, seed 2 index hash 000000000000abc2
 )");
   const Pivot turned = make_pivot(table, {.rows = {"algorithm"}, .across = "partition.alpha"});
   EXPECT_THAT(turned.columns, ElementsAre("0.1", "1.0", "10"));

@@ -42,7 +42,7 @@ TEST(Table, GathersSeedsIntoRows) {
   EXPECT_EQ(row.uplink_bytes, 4096);
   EXPECT_EQ(row.seconds, 12.5);
   EXPECT_EQ(row.privacy, std::nullopt);
-  EXPECT_THAT(table.notes, IsEmpty());
+  EXPECT_THAT(beside_partitions(table.notes), IsEmpty());
 }
 
 TEST(Table, CountsOnlyFinishedRunsAndNamesTheOthers) {
@@ -51,8 +51,9 @@ TEST(Table, CountsOnlyFinishedRunsAndNamesTheOthers) {
   runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: field \"seed\" is missing"});
   const Table table = make_table(runs);
   EXPECT_THAT(table.rows.front().seeds, SizeIs(2));
-  EXPECT_THAT(table.notes, ElementsAre("fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted",
-                                       "runs/x: summary.json: field \"seed\" is missing; not counted"));
+  EXPECT_THAT(beside_partitions(table.notes),
+              ElementsAre("fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted",
+                          "runs/x: summary.json: field \"seed\" is missing; not counted"));
 }
 
 TEST(Table, MarksAllRowsThatPrintTheBestResult) {
@@ -67,11 +68,12 @@ TEST(Table, SaysWhereRowsRestOnOtherSeeds) {
   runs.back() = found(finished("fedprox", 4, 0.6));
   const Table unpaired = make_table(runs);
   EXPECT_THAT(best_of(unpaired), ElementsAre(false, true));
-  EXPECT_THAT(unpaired.notes, ElementsAre("rows rest on different seeds, so their comparison is not paired"));
+  EXPECT_THAT(beside_partitions(unpaired.notes),
+              ElementsAre("rows rest on different seeds, so their comparison is not paired"));
   runs.pop_back();
   const Table fewer = make_table(runs);
   EXPECT_THAT(best_of(fewer), ElementsAre(false, false));
-  EXPECT_THAT(fewer.notes,
+  EXPECT_THAT(beside_partitions(fewer.notes),
               ElementsAre("rows rest on different numbers of seeds (fedavg 3, fedprox 2), so none is "
                           "marked as the best"));
 }
@@ -94,7 +96,7 @@ TEST(Table, NamesTheSettingInNotesWhereItVaries) {
   other.dataset = "letters";
   runs.push_back(found(other));
   EXPECT_THAT(
-      make_table(runs).notes,
+      beside_partitions(make_table(runs).notes),
       ElementsAre("fedavg (data set letters): seed 1 is unfinished (3 of 20 rounds) and not counted"));
 }
 

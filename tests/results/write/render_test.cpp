@@ -13,6 +13,13 @@ namespace fedarena::results {
 namespace {
 
 // Two algorithms with three seeds each, an unfinished run and a note about the data.
+// Without the notes that name its partitions.
+Table brief_table(const std::vector<FoundRun>& runs) {
+  Table table = make_table(runs);
+  table.notes = beside_partitions(table.notes);
+  return table;
+}
+
 Table render_sample() {
   std::vector<FoundRun> runs;
   for (const std::int64_t seed : {1, 2, 3}) {
@@ -23,7 +30,7 @@ Table render_sample() {
   }
   for (FoundRun& run : runs) run.summary->dataset_note = "synthetic, not comparable with papers";
   runs.push_back(found(unfinished("fedprox", 3, 12)));
-  return make_table(runs);
+  return brief_table(runs);
 }
 
 // Rows of two data sets.
@@ -31,7 +38,7 @@ Table two_settings() {
   std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5)),
                                 found(finished("fedavg", 1, 0.9), "other")};
   runs[0].summary->dataset = "a|b, \"c\"";
-  return make_table(runs);
+  return brief_table(runs);
 }
 
 TEST(Markdown, ReadsWellInATerminal) {
