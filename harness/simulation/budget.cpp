@@ -198,8 +198,9 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
     if (with_it.varies(client) || is_unlike(with_it.clients().at(client).segments)) ledger.withhold(client);
   }
   cohort = std::move(paying);
-  if (spent.empty()) return places;
-  const bool nobody_is_left = spent.size() == training_.size();
+  const bool nobody_is_left = !spent.empty() && spent.size() == training_.size();
+  const bool ends_without_them = !spent.empty() && cohort.empty() && round_ + 1 == setup_.rounds;
+  if (!nobody_is_left && !ends_without_them) return places;
   const auto took_part = [](const auto& entry) {
     return Ledger::participations_of(entry.second.segments) > 0;
   };
@@ -207,8 +208,7 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
     if (nobody_is_left) throw BudgetSpent();
     return places;
   }
-  // Nor does a run end in which nobody ever took part.
-  if (!nobody_is_left && !(cohort.empty() && round_ + 1 == setup_.rounds)) return places;
+  // Where nobody ever trained, the run would end in the model that it began with.
   refuse_another_first_round();
   throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});
 }

@@ -259,7 +259,8 @@ class Simulation {
   void withhold_round(const Ledger& with_it);
   void refuse_another_first_round() const;
   // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it is asked for, where that
-  // is known. Returns the places that the others had.
+  // is known. Returns the places that the others had. Throws BudgetSpent where nobody is left, and Error
+  // where the run ends without anybody who ever took part.
   using AccessesOf = std::function<std::optional<RoundAccesses>(std::size_t place)>;
   std::vector<std::size_t> leave_out_spent(std::vector<std::int64_t>& cohort, const AccessesOf& accesses_of,
                                            std::set<std::int64_t>& spent, Ledger& ledger) const;

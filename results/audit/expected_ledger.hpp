@@ -70,10 +70,10 @@ class ExpectedLedger {
   };
   /// As the most of a count: there may be any number.
   static constexpr std::int64_t kAnyCount = std::int64_t{1} << 60;
-  /// None where plan() knows none.
+  /// None for an algorithm whose rounds differ, and for one that this program does not bring along.
   std::optional<Count> accesses(std::int64_t examples) const;
   /// What such a client is charged for in each of its rounds, made or not: over samples, and of the whole
-  /// shard. None for an algorithm whose rounds differ, and for one that this program does not bring along.
+  /// shard. None as above, and where what was made is charged (ifca).
   struct Plan {
     std::int64_t sampled = 0, whole = 0;
   };

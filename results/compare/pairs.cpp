@@ -21,15 +21,15 @@ namespace {
 
 using Family = std::vector<RowRuns>;
 
-// The rows of these labels.
+// The rows of these labels, and those that they are compared with.
 std::vector<RowRuns> chosen(std::vector<RowRuns> rows, const PairOptions& options) {
-  Labels named = options.labels;
-  if (!options.against.empty()) named.push_back(options.against);
   std::set<std::string> known;
   for (const RowRuns& row : rows) known.insert(row.key.label);
-  check_labels(named, known);
-  if (!options.labels.empty())
-    std::erase_if(rows, [&](const RowRuns& row) { return !wants(named, row.key.label); });
+  check_labels(options.labels, known);
+  if (!options.against.empty()) check_labels({options.against}, known, "--against");
+  std::erase_if(rows, [&](const RowRuns& row) {
+    return row.key.label != options.against && !wants(options.labels, row.key.label);
+  });
   return rows;
 }
 

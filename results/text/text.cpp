@@ -110,11 +110,11 @@ std::string csv_line(const std::vector<std::string>& fields) {
 
 std::string csv_number(std::optional<double> number) { return number ? exact_number(*number) : ""; }
 
-void check_labels(const Labels& wanted, const std::set<std::string>& known) {
+void check_labels(const Labels& wanted, const std::set<std::string>& known, std::string_view option) {
   const std::vector<std::string> names(known.begin(), known.end());
   for (const std::string& label : wanted) {
     if (!known.contains(label))
-      throw unknown_name(fmt::format("--labels: no finished run is labelled \"{}\"", label), label, names);
+      throw unknown_name(fmt::format("{}: no finished run is labelled \"{}\"", option, label), label, names);
   }
 }
 

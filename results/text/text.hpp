@@ -58,11 +58,12 @@ std::string csv_line(const std::vector<std::string>& fields);
 /// A number as a field, as exact_number gives it; empty where there is none.
 std::string csv_number(std::optional<double> number);
 
-/// The labels of algorithm entries that a user names with --labels; none: all of them.
+/// The labels of algorithm entries that a user names, as with --labels; none: all of them.
 using Labels = std::vector<std::string>;
 
-/// Throws Error, with the nearest one, for a label that is not among the known ones.
-void check_labels(const Labels& wanted, const std::set<std::string>& known);
+/// Throws Error, with the nearest one, for a label of that option that is not among the known ones.
+void check_labels(const Labels& wanted, const std::set<std::string>& known,
+                  std::string_view option = "--labels");
 
 /// Whether an entry of that label is wanted.
 bool wants(const Labels& wanted, const std::string& label);

@@ -60,7 +60,8 @@ TEST(Pairs, AreThoseWithOneLabelWhereThatIsAskedFor) {
   EXPECT_EQ(verdict_text(pairs.pairs[1], pairs.metric), "mine is better");
   EXPECT_THAT(pairs.notes, Contains("each row is compared with mine alone, and corrected for these pairs"));
   EXPECT_THAT(names(compare(rows, {.labels = {"fedavg"}, .against = "mine"})), ElementsAre("fedavg : mine"));
-  EXPECT_THAT(message_of([&] { compare(rows, {.against = "min"}); }), HasSubstr("\"mine\""));
+  EXPECT_THAT(message_of([&] { compare(rows, {.against = "min"}); }),
+              HasSubstr("--against: no finished run is labelled \"min\""));
 }
 
 TEST(Pairs, AreAllOfThePairsOfAFolder) {
