@@ -181,7 +181,7 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
                                                      std::set<std::int64_t>& spent, Ledger& ledger) const {
   std::vector<std::size_t> places;
   std::vector<std::int64_t> paying;
-  std::optional<double> cost;  // of who cannot pay
+  std::optional<double> cost = 0;  // of who cannot pay, which a round without anybody does not tell
   for (std::size_t place = 0; place < cohort.size(); ++place) {
     const std::int64_t client = cohort[place];
     const auto accesses = has_own_budgets(setup_.policy) ? accesses_of(place) : std::nullopt;

@@ -161,9 +161,18 @@ TEST_F(OwnBudgets, AreKeptToTheBitAfterARestart) {
 TEST_F(OwnBudgets, UnderWhichNobodyTrainsAreAnError) {
   for (const bool planned : {true, false}) {
     if (planned) algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
-    Simulation simulation(setup_on(pool, 2, 1, with_budget(records_hidden(), list({1e-6, 1e-5}))));
-    EXPECT_EQ(simulation.next_round().clients, 0);
-    EXPECT_THAT(refused_round(simulation), HasSubstr("no client's budget pays for a single round"));
+    for (std::int64_t rounds = 1; rounds < 9; ++rounds) {
+      Simulation simulation(setup_on(pool, rounds, 1, with_budget(records_hidden(), list({1e-6, 1e-5}))));
+      std::string refusal;
+      try {
+        while (!simulation.finished()) EXPECT_EQ(simulation.next_round().clients, 0);
+      } catch (const Error& error) {
+        refusal = error.what();
+      }
+      EXPECT_THAT(refusal, testing::AllOf(HasSubstr("no client's budget pays for a single round"),
+                                          HasSubstr("Raise noise_multiplier")))
+          << rounds;
+    }
   }
   // A dry run finds it before any work where everybody would take part.
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
