@@ -55,6 +55,11 @@ Schema<Accounting> Accounting::schema() {
       {"public_label_counts", &Accounting::public_label_counts,
        "everybody knows how many examples of each class each client holds, which tests of clients "
        "(per_client) may follow; tables say so"},
+      {"noise_for_epsilon", &Accounting::noise_for_epsilon,
+       "in place of noise_multiplier: the least one, of four digits, with which all rounds cost no more than "
+       "this epsilon by RDP, as planned and whatever the seed; 0: as noise_multiplier says; the policy "
+       "\"label\" takes none",
+       Constraint::at_least(0), /*later=*/true},
   };
 }
 
@@ -63,6 +68,14 @@ void Accounting::validate() const {
     throw Error(Complaint{.found = fmt::format("budget is {}", to_text(Value(budget))),
                           .allowed = "a list of numbers > 0, or one number",
                           .remedy = "A client without a limit among others is one with a large budget"});
+  }
+  if (noise_for_epsilon > 0 && budget.most() > 0) {
+    throw Error(Complaint{
+        .found = fmt::format("noise_for_epsilon is {} and budget is {}", noise_for_epsilon,
+                             to_text(Value(budget))),
+        .allowed = "one of them",
+        .remedy = "Noise for an epsilon pays for all rounds; a budget ends a run that has other noise. Set "
+                  "one of them to 0"});
   }
   if (delta > 0 && delta < 1) return;
   throw Error(Complaint{.found = fmt::format("delta is {}", delta),
@@ -159,14 +172,16 @@ void LocalPolicy::validate() const {
   Accounting::validate();
   if (clip_norm > 0) check_clip_norm(clip_norm);
   const bool relative = mechanism == kLocalRelative;
-  if ((relative || clip_norm == 0) && (budget.is_list() || budget.number() > 0)) {
-    throw Error(Complaint{
-        .found = fmt::format("budget is {} with {}", to_text(Value(budget)),
-                             relative ? "the mechanism \"laplace-relative\"" : "clip_norm 0"),
-        .allowed = "0",
-        .remedy =
-            "Whatever the noise, such messages have no finite epsilon that a budget could pay; choose the "
-            "mechanism \"gaussian\" or \"laplace\" with a clip_norm > 0"});
+  const bool has_budget = budget.most() > 0;
+  if ((relative || clip_norm == 0) && (has_budget || noise_for_epsilon > 0)) {
+    throw Error(
+        Complaint{.found = fmt::format("{} with {}",
+                                       has_budget ? "budget is " + to_text(Value(budget))
+                                                  : fmt::format("noise_for_epsilon is {}", noise_for_epsilon),
+                                       relative ? "the mechanism \"laplace-relative\"" : "clip_norm 0"),
+                  .allowed = "0",
+                  .remedy = "Whatever the noise, such messages have no finite epsilon; choose the mechanism "
+                            "\"gaussian\" or \"laplace\" with a clip_norm > 0"});
   }
   if (mechanism != kLocalGaussian || clip_norm > 0) return;
   throw Error(Complaint{
@@ -198,9 +213,11 @@ void LabelPolicy::validate() const {
                           .allowed = fmt::format("0 < epsilon <= {}", kLargestLabelEpsilon),
                           .remedy = "Far below that, randomised response hardly changes a label"});
   }
-  if (budget.is_list() || budget.number() > 0) {
+  if (budget.most() > 0 || noise_for_epsilon > 0) {
     throw Error(Complaint{
-        .found = fmt::format("budget is {} under the policy \"label\"", to_text(Value(budget))),
+        .found = fmt::format("{} under the policy \"label\"",
+                             budget.most() > 0 ? "budget is " + to_text(Value(budget))
+                                               : fmt::format("noise_for_epsilon is {}", noise_for_epsilon)),
         .allowed = "0",
         .remedy = "Labels are randomised once, before the first round: what they cost is epsilon, however "
                   "long a run trains on them"});

@@ -23,11 +23,15 @@ inline constexpr double kLeastClipNorm = 1e-30;
 /// What every private policy has: how its epsilon is computed, and what it may become.
 struct Accounting : AccountSettings {
   PerClient budget = 0;
+  /// Not 0: in place of a noise multiplier that is given, the least one with which the run, as planned, costs
+  /// no more than this. It is found before anything runs; what runs, and what is recorded, has the noise.
+  double noise_for_epsilon = 0;
   std::string noise_source = "stream";
   bool public_label_counts = false;
 
   static Schema<Accounting> schema();
-  /// Throws Error when delta is not strictly between 0 and 1, or some clients of a list have no budget.
+  /// Throws Error when delta is not strictly between 0 and 1, when some clients of a list have no budget, and
+  /// for a budget beside noise for an epsilon.
   void validate() const;
 };
 

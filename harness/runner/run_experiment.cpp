@@ -23,6 +23,7 @@
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/memory.hpp"
+#include "harness/runner/plan/noise_fit.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/progress/progress.hpp"
 #include "harness/runner/record/environment.hpp"
@@ -41,19 +42,20 @@ std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
 // All cells of a grid, and what they share.
 class Arena {
  public:
-  Arena(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
+  Arena(std::vector<PlannedCell> cells, const PluginHost& host, const RunOptions& options,
         const std::atomic<bool>& stop)
-      : cells_(cells),
+      : cells_(std::move(cells)),
         host_(host),
         options_(options),
         stop_(stop),
         pool_(options.workers, use_one_torch_thread),
         progress_(options.messages,
-                  {.cells = static_cast<std::int64_t>(cells.size()),
-                   .rounds = rounds_of(cells),
-                   .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early),
+                  {.cells = static_cast<std::int64_t>(cells_.size()),
+                   .rounds = rounds_of(cells_),
+                   .may_end_early = std::ranges::any_of(cells_, &PlannedCell::may_end_early),
                    .hides_sizes = std::ranges::any_of(
-                       cells, [](const PlannedCell& cell) { return cell.algorithm->is_private(); })}),
+                       cells_, [](const PlannedCell& cell) { return cell.algorithm->is_private(); })}),
+        noise_(host, inputs_, pool_, stop),
         checks_(host, options, inputs_, pool_, [this](const std::string& line) { say_once(line); }) {
     if (options.ranks == nullptr) return;
     crew_.emplace(*options.ranks, pool_, build_identity(host));
@@ -62,6 +64,8 @@ class Arena {
 
   // False when the user stopped it.
   bool run() {
+    cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { say_once(line); });
+    check_folders(cells_, options_.out, options_.resume);
     std::vector<std::int64_t> needs;
     for (const PlannedCell& cell : cells_) {
       if (stop_.load(std::memory_order_relaxed)) return false;
@@ -184,7 +188,7 @@ class Arena {
                      .inputs = inputs_});
   }
 
-  const std::vector<PlannedCell>& cells_;
+  std::vector<PlannedCell> cells_;
   const PluginHost& host_;
   const RunOptions& options_;
   const std::atomic<bool>& stop_;
@@ -192,6 +196,7 @@ class Arena {
   std::optional<Crew> crew_;
   Progress progress_;
   SharedInputs inputs_;
+  NoiseFit noise_;
   CellChecks checks_;
   std::mutex mutex_;
   std::set<std::string> said_;
@@ -206,7 +211,6 @@ bool run_cells(const std::vector<PlannedCell>& cells, const PluginHost& host, co
                const std::atomic<bool>& stop) {
   keep_freed_memory();
   use_one_torch_thread();
-  check_folders(cells, options.out, options.resume);
   try {
     return Arena(cells, host, options, stop).run();
   } catch (const Interrupted&) {  // while the other ranks made ready, so that nothing was begun

@@ -88,7 +88,7 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
   const auto* local = std::get_if<LocalPolicy>(&setup_.policy);
   Ledger forecast = ledger_;
   for (const std::int64_t client : cohort) {
-    std::optional<RoundAccesses> accesses = planned_accesses(client, round, client_states_.get(client));
+    std::optional<RoundAccesses> accesses = planned_accesses(client, round, ledger_);
     if (!accesses) accesses = same_again(ledger_.clients().at(client).segments);
     if (round_ == 0 && local != nullptr) accesses = message_accesses(*local, client, round);
     if (accesses && !accesses->charged().empty()) forecast.record(round, client, *accesses);
@@ -113,19 +113,22 @@ void Simulation::check_next_round() {
 void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, std::set<std::int64_t>& spent,
                                   Ledger& ledger) const {
   const auto planned = [&](std::size_t place) {
-    return planned_accesses(cohort[place], round_ + 1, client_states_.get(cohort[place]));
+    return planned_accesses(cohort[place], round_ + 1, ledger_);
   };
   leave_out_spent(cohort, planned, spent, ledger);
 }
 
-void Simulation::check_budget(const Ledger& ledger) const {
-  if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
-  const double budget = accounting(setup_.policy)->budget.number();
-  // Written so that what is unproven, or no number, counts as too much.
+bool Simulation::within_budget(const Ledger& ledger) const {
   const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
-  if (epsilon && *epsilon <= budget) return;
+  return epsilon && *epsilon <= accounting(setup_.policy)->budget.number();
+}
+
+void Simulation::check_budget(const Ledger& ledger) const {
+  if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy) || within_budget(ledger)) return;
   if (round_ > 0) throw BudgetSpent();
   refuse_another_first_round();
+  const double budget = accounting(setup_.policy)->budget.number();
+  const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
   throw Error(Complaint{
       .found = fmt::format("the budget of epsilon {} does not pay for a single round, which would cost {}",
                            budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
@@ -213,15 +216,19 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
   throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});
 }
 
-std::optional<AccessPlan> Simulation::plan_of(const Client& client, const MeteredOracle& oracle) const {
+std::optional<AccessPlan> Simulation::plan_of(std::int64_t client, std::int64_t round,
+                                              std::int64_t participations, MeteredOracle& oracle) const {
   if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
   const std::vector<Access> before = oracle.accesses().list();
-  std::optional<AccessPlan> plan = setup_.algorithm.access_plan(client);
+  Message nothing;
+  Observations unseen;
+  std::optional<AccessPlan> plan =
+      setup_.algorithm.access_plan(client_view(client, round, participations, oracle, nothing, unseen));
   // A plan that looked at data would be one more thing that they decide.
   if (oracle.accesses().list() == before) return plan;
   throw Error(
       Complaint{.found = fmt::format("{} asks for private data in access_plan() of client {} in round {}",
-                                     setup_.algorithm_name, client.id, client.round),
+                                     setup_.algorithm_name, client, round),
                 .remedy = "A plan is made before anything is asked for: leave that to train()"});
 }
 
@@ -257,14 +264,12 @@ RoundAccesses Simulation::message_accesses(const LocalPolicy& policy, std::int64
 }
 
 std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, std::int64_t round,
-                                                          const ClientStates::State& state) const {
+                                                          const Ledger& before) const {
   if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
-  Message known = state ? message_from(*state) : Message();
-  Observations unseen;
+  const Past past = past_in(before, client);
   const std::unique_ptr<MeteredOracle> oracle =
-      open_shard(client, round, streams_of(round, client), past_of(client).charged);
-  oracle->recall(known);
-  const auto plan = plan_of(client_view(client, round, *oracle, known, unseen), *oracle);
+      open_shard(client, round, streams_of(round, client), past.charged);
+  const auto plan = plan_of(client, round, past.participations, *oracle);
   if (!plan) return std::nullopt;
   return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
 }

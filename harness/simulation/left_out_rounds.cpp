@@ -113,10 +113,8 @@ void Simulation::charge_rest() {
       const auto [known, unknown] = dearest.try_emplace(client);
       if (unknown) known->second = dearest_accesses(segments);
       if (is_new && known->second.charged().empty()) known->second = newcomer->second.accesses;
-      ClientStates::State state = is_new ? newcomer->second.state : client_states_.get(client);
-      if (segments.empty()) state = nullptr;  // its first round, whichever that is
       RoundAccesses accesses = known->second;
-      if (const auto planned = planned_accesses(client, round, state))
+      if (const auto planned = planned_accesses(client, round, ledger_))
         accesses = segments.empty() ? as_planned(accesses, *planned) : *planned;
       if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
         spent_.insert(client);

@@ -129,6 +129,20 @@ Simulation::LocalResult Simulation::unpack_result(std::span<const std::byte> byt
   return result;
 }
 
+// No rank but the first keeps the ledger.
+void Simulation::put_past(Bytes& bytes, const Past& past) {
+  put_state(bytes, past.state);
+  put_number(bytes, static_cast<std::uint64_t>(past.participations));
+  put_accesses(bytes, RoundAccesses(past.charged));
+}
+
+Simulation::Past Simulation::unpack_past(Parts& parts) {
+  Past past{.state = state_from(parts)};
+  past.participations = parts.integer();
+  past.charged = accesses_from(parts).list();
+  return past;
+}
+
 std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std::int64_t>& clients,
                                                            std::int64_t round, const Downlink& downlink,
                                                            const std::function<void()>& done) const {
@@ -153,11 +167,8 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
   }
   loop.item = [&](std::size_t index) {
     Bytes bytes;
-    const Past past = past_of(clients[index]);
     put_number(bytes, static_cast<std::uint64_t>(clients[index]));
-    put_state(bytes, past.state);
-    // No rank but the first keeps the ledger.
-    put_accesses(bytes, RoundAccesses(past.charged));
+    put_past(bytes, past_of(clients[index]));
     return bytes;
   };
   loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
@@ -176,8 +187,7 @@ Handle Simulation::open_training(Parts& job) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const std::int64_t client = parts.integer();
-    Past past{.state = state_from(parts)};
-    past.charged = accesses_from(parts).list();
+    const Past past = unpack_past(parts);
     Bytes bytes;
     cuda::in_a_lane(device(), [&] { bytes = pack_result(train_client(client, round, downlink, past)); });
     return bytes;
@@ -186,14 +196,14 @@ Handle Simulation::open_training(Parts& job) {
 
 // Nothing of a personal model leaves its client, so it is made of the exact examples under every policy.
 Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params& params, std::int64_t next,
-                                    const Message* downlink, const ClientStates::State& known) const {
+                                    const Message* downlink, const Past& past) const {
   if (downlink == nullptr || piece.client < 0) return {evaluator_.score(params, piece), {}};
   ExactOracle oracle(exact_setting(responses_ ? setup_.dataset.train : train_, piece.client),
                      shard_of(piece.client), streams_of(next, piece.client));
-  Message state = known ? message_from(*known) : Message();
+  Message state = past.state ? message_from(*past.state) : Message();
   oracle.recall(state);
   Observations observed;
-  Client view = client_view(piece.client, next, oracle, state, observed);
+  Client view = client_view(piece.client, next, past.participations, oracle, state, observed);
   const Params personal = setup_.algorithm.personalise(view, *downlink);
   return {evaluator_.score(personal, piece), oracle.accesses()};
 }
@@ -209,10 +219,12 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
     RoundNotes unseen;
     downlink = message_from(encode(setup_.algorithm.broadcast(server_view(next, unseen))));
   }
-  const auto state_of = [&](const Evaluator::Piece& piece) -> ClientStates::State {
-    if (!personal || piece.client < 0) return nullptr;
+  const auto past_before = [&](const Evaluator::Piece& piece) -> Past {
+    if (!personal || piece.client < 0) return {};
+    Past past = past_in(ledger, piece.client);
     const auto changed = pending.find(piece.client);
-    return changed == pending.end() ? client_states_.get(piece.client) : changed->second;
+    past.state = changed == pending.end() ? client_states_.get(piece.client) : changed->second;
+    return past;
   };
   std::vector<Score> scores(pieces.size());
   std::vector<RoundAccesses> kept(pieces.size());
@@ -228,7 +240,7 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Tested tested;
     cuda::in_a_lane(device(), [&] {
-      tested = test(pieces[index], params_, next, personal ? &downlink : nullptr, state_of(pieces[index]));
+      tested = test(pieces[index], params_, next, personal ? &downlink : nullptr, past_before(pieces[index]));
     });
     scores[index] = std::move(tested.score);
     kept[index] = std::move(tested.kept);
@@ -243,7 +255,7 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
   loop.item = [&](std::size_t index) {
     Bytes bytes;
     put_number(bytes, index);
-    put_state(bytes, state_of(pieces[index]));
+    put_past(bytes, past_before(pieces[index]));
     return bytes;
   };
   loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
@@ -269,10 +281,10 @@ Handle Simulation::open_test(Parts& job) const {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const Evaluator::Piece& piece = pieces.at(parts.number());
-    const ClientStates::State state = state_from(parts);
+    const Past past = unpack_past(parts);
     Tested result;
     cuda::in_a_lane(device(),
-                    [&] { result = test(piece, params, next, personal ? &downlink : nullptr, state); });
+                    [&] { result = test(piece, params, next, personal ? &downlink : nullptr, past); });
     Bytes bytes = pack_score(result.score);
     put_accesses(bytes, result.kept);
     return bytes;

@@ -61,6 +61,11 @@ RoundAccesses Simulation::aggregate(Server& server, std::vector<Message> uplinks
   return uplink.accesses();
 }
 
+void Simulation::add_to_first_round(std::vector<Access>& everybody) const {
+  everybody.insert(everybody.end(), response_accesses_.list().begin(), response_accesses_.list().end());
+  if (setup_.tests_tell_label_counts) everybody.push_back({label_count_access(setup_.policy), 1});
+}
+
 Bytes Simulation::next_downlink() {
   RoundNotes unused;
   const Server server = server_view(round_ + 1, unused);
@@ -171,10 +176,7 @@ results::RoundRecord Simulation::play_round() {
   if (!cohort.empty() || !has_own_budgets(setup_.policy))
     answered = aggregate(server, uplinks_of(local), ledger);
   std::vector<Access> everybody = answered.list();
-  if (round == 1) {
-    everybody.insert(everybody.end(), response_accesses_.list().begin(), response_accesses_.list().end());
-    if (setup_.tests_tell_label_counts) everybody.push_back({label_count_access(setup_.policy), 1});
-  }
+  if (round == 1) add_to_first_round(everybody);
   if (hidden == Unit::kClient || !everybody.empty())
     ledger.record_population(round, RoundAccesses(std::move(everybody)));
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);

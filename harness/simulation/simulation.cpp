@@ -154,10 +154,16 @@ torch::Tensor Simulation::shard_of(std::int64_t client) const {
   return tensor_of(setup_.partition[static_cast<std::size_t>(client)]);
 }
 
+Simulation::Past Simulation::past_in(const Ledger& ledger, std::int64_t client) const {
+  const std::vector<Ledger::Segment>& segments = ledger.clients().at(client).segments;
+  Past past{.participations = Ledger::participations_of(segments)};
+  if (budget_of(setup_.policy, client) > 0) past.charged = Ledger::charged_of(segments);
+  return past;
+}
+
 Simulation::Past Simulation::past_of(std::int64_t client) const {
-  Past past{.state = client_states_.get(client)};
-  if (budget_of(setup_.policy, client) > 0)
-    past.charged = Ledger::charged_of(ledger_.clients().at(client).segments);
+  Past past = past_in(ledger_, client);
+  past.state = client_states_.get(client);
   return past;
 }
 
@@ -186,8 +192,8 @@ Message Simulation::message_from(std::span<const std::byte> bytes) const {
   return decode(bytes, setup_.model.layout(), device());
 }
 
-Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
-                               Observations& observed) const {
+Client Simulation::client_view(std::int64_t client, std::int64_t round, std::int64_t participations,
+                               MeteredOracle& oracle, Message& state, Observations& observed) const {
   return {.id = client,
           .round = round,
           .rounds = setup_.rounds,
@@ -198,7 +204,8 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
           .streams = streams_of(round, client).for_algorithm(),
           .observed = observed,
           .budget = budget_of(setup_.policy, client),
-          .pixel_range = reader_.pixel_range()};
+          .pixel_range = reader_.pixel_range(),
+          .participations = participations};
 }
 
 DeclaredUplink Simulation::declared_uplink(std::int64_t client, std::int64_t round,
@@ -216,8 +223,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams, past.charged);
   oracle->recall(state);
   oracle->seal_in_votes(state, result.observed);
-  Client view = client_view(client, round, *oracle, state, result.observed);
-  const std::optional<AccessPlan> plan = plan_of(view, *oracle);
+  const std::optional<AccessPlan> plan = plan_of(client, round, past.participations, *oracle);
+  Client view = client_view(client, round, past.participations, *oracle, state, result.observed);
   Message message = setup_.algorithm.train(view, downlink.message);
   oracle->refuse_caught_failure();
   result.accesses = oracle->accesses();

@@ -77,6 +77,17 @@ class BudgetSpent : public std::exception {
   const char* what() const noexcept override { return "the privacy budget is spent"; }
 };
 
+/// What a run is going to be charged, as far as that can be told before its first round.
+struct Forecast {
+  /// By RDP, of those rounds. What algorithms will ask for without noise, nobody tells: it would make it
+  /// infinite. None where that is unproven.
+  std::optional<double> epsilon = 0;
+  std::int64_t rounds = 0;  ///< that the budget pays for; budgets of the clients' own end none
+  /// Whether everybody's noised answers are in it: not those of an algorithm without a plan, nor messages
+  /// around centres that will move.
+  bool complete = true;
+};
+
 class Parts;
 class PrivateUplink;
 struct RoundNotes;
@@ -105,6 +116,9 @@ class Simulation {
   Bytes next_downlink();
   /// Throws what the next round would begin with, before anybody trains: where its budget cannot pay for it.
   void check_next_round();
+  /// Of a run before its first round: by plans, by messages as they are declared, by a sum of messages each
+  /// round. Nobody trains.
+  Forecast forecast();
   /// What the server would receive of that client in the next round, in whose cohort it then is: what an
   /// attack on an uplink starts from. Leaves no trace.
   SeenUplink next_uplink(std::int64_t client);
@@ -191,10 +205,13 @@ class Simulation {
   torch::Tensor shard_of(std::int64_t client) const;
   // What a client brings into a round from those before.
   struct Past {
-    ClientStates::State state;         // nullptr when it remembers nothing
+    ClientStates::State state = nullptr;  // when it remembers nothing
+    std::int64_t participations = 0;
     std::vector<Access> charged = {};  // where it has a budget
   };
   Past past_of(std::int64_t client) const;
+  // The same but for the state, by a ledger of the rounds before.
+  Past past_in(const Ledger& ledger, std::int64_t client) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, std::int64_t round, const Streams& streams,
                                             const std::vector<Access>& charged) const;
   // Of the policy "label": draws what everybody sees of labels from the first round on.
@@ -223,7 +240,8 @@ class Simulation {
                            const Past& past) const;
   // What the algorithm plans to ask of a client in a round, under a policy on records.
   // Error where making the plan asks the oracle for anything.
-  std::optional<AccessPlan> plan_of(const Client& client, const MeteredOracle& oracle) const;
+  std::optional<AccessPlan> plan_of(std::int64_t client, std::int64_t round, std::int64_t participations,
+                                    MeteredOracle& oracle) const;
   // What the plan has beyond what was asked. Error where more was asked than planned.
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
   // Who takes part in a round to come; nobody where the system will draw: then the population is charged.
@@ -232,11 +250,23 @@ class Simulation {
   std::int64_t fullest_round_left() const;
   // Trains once, for nothing, whom the rounds that are left out would ask for the first time.
   std::map<std::int64_t, LocalResult> train_newcomers();
-  // What a plan says beforehand that a client will be charged for in a round; none where there is no plan.
+  // What a plan says beforehand that a client will be charged for in a round after those of the ledger; none
+  // where there is no plan.
   std::optional<RoundAccesses> planned_accesses(std::int64_t client, std::int64_t round,
-                                                const ClientStates::State& state) const;
+                                                const Ledger& before) const;
   // What a client will be charged for the message that it is to send, whatever is in it.
   RoundAccesses message_accesses(const LocalPolicy& policy, std::int64_t client, std::int64_t round) const;
+  // What messages cost, by noise multiplier and the number of parameter vectors in them.
+  using MessageCosts = std::map<std::pair<double, std::int64_t>, RoundAccesses>;
+  // What a client will be charged for in a round after those of the ledger, where that can be told.
+  std::optional<RoundAccesses> foreseen_accesses(std::int64_t client, std::int64_t round,
+                                                 const Ledger& before, MessageCosts& messages) const;
+  // Charges the ledger for a round; false where that cannot be told of all clients. Adds to the clients whose
+  // own budgets are spent.
+  bool foresee_round(std::int64_t round, std::set<std::int64_t>& spent, MessageCosts& messages,
+                     Ledger& ledger) const;
+  // Adds what everybody is charged for beside the rounds' sums.
+  void add_to_first_round(std::vector<Access>& everybody) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
   RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
   // In the order of `clients`; `done` is called after each, from any thread.
@@ -254,6 +284,8 @@ class Simulation {
   RoundAccesses aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_label_counts() const;
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
+  // Written so that what is unproven, or no number, counts as too much.
+  bool within_budget(const Ledger& ledger) const;
   void check_budget(const Ledger& ledger) const;
   // Keeps, of a round that is not published, whether data may have decided that it is not.
   void withhold_round(const Ledger& with_it);
@@ -282,17 +314,19 @@ class Simulation {
   // `next`: the round whose downlink a personal model is made from; nullptr: every piece is scored with
   // `params`.
   Tested test(const Evaluator::Piece& piece, const Params& params, std::int64_t next, const Message* downlink,
-              const ClientStates::State& known) const;
+              const Past& past) const;
   // Runs a loop here, or shares it with the crew.
   void run_loop(const SharedLoop& loop) const;
+  static void put_past(Bytes& bytes, const Past& past);
+  static Past unpack_past(Parts& parts);
   Bytes pack_result(const LocalResult& result) const;
   LocalResult unpack_result(std::span<const std::byte> bytes) const;
   Handle open_training(Parts& job);
   Handle open_test(Parts& job) const;
   torch::Device device() const { return setup_.model.options().device(); }
   Message message_from(std::span<const std::byte> bytes) const;
-  Client client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
-                     Observations& observed) const;
+  Client client_view(std::int64_t client, std::int64_t round, std::int64_t participations,
+                     MeteredOracle& oracle, Message& state, Observations& observed) const;
   Params initial_params() const;
   double loss_of_canary(std::size_t canary, const Params& at) const;
 

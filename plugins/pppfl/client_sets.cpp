@@ -53,7 +53,8 @@ void require_set(const Client& client) {
 }
 
 AccessPlan sets_plan(const Config& config, const Client& client) {
-  return has_or_needs_none(client) ? AccessPlan() : generation_plan(config, client);
+  return client.oracle.size() == 0 || client.participations > 0 ? AccessPlan()
+                                                                : generation_plan(config, client);
 }
 
 Params descend(const Config& config, const Client& client, Params start, std::int64_t epochs, double rate) {

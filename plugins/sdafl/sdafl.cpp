@@ -26,7 +26,6 @@ namespace {
 
 using namespace fedarena;
 
-constexpr Key<std::int64_t> kUploaded{"uploaded"};
 constexpr Key<std::int64_t> kClient{"client"};  // whose a message is
 // Of the pool.
 constexpr Key<torch::Tensor> kMakers{"makers"};  // numbers of the clients, int64 [n]
@@ -132,7 +131,6 @@ class SdaFl final : public Algorithm {
     message.put(kClient, client.id);
     if (uploads(client)) {
       message.put(kImages, generate(config_, client, config_.synthetic_images).inputs);
-      client.state.put(kUploaded, std::int64_t{1});
     }
     return message;
   }
@@ -161,9 +159,7 @@ class SdaFl final : public Algorithm {
   }
 
  private:
-  static bool uploads(const Client& client) {
-    return client.oracle.size() > 0 && !client.state.contains(kUploaded.name);
-  }
+  static bool uploads(const Client& client) { return client.oracle.size() > 0 && client.participations == 0; }
 
   // A share of each gradient is that of a batch of the pool, passed through in an order of this client's.
   Correction on_pool(Client& client, const Message& downlink) const {

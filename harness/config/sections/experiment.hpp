@@ -58,6 +58,10 @@ struct Choice {
 };
 
 /// One algorithm of an experiment, with every one of its settings.
+/// Settings of a policy: one that asks for noise by what it is to cost, and the one that this replaces.
+inline constexpr const char* kNoiseForEpsilon = "noise_for_epsilon";
+inline constexpr const char* kNoiseMultiplier = "noise_multiplier";
+
 struct AlgorithmEntry {
   std::string name;   ///< of the catalog
   std::string label;  ///< unique within the experiment, and safe as a folder name
@@ -69,6 +73,11 @@ struct AlgorithmEntry {
 
   /// Whether it runs under a policy that hides something.
   bool is_private() const { return privacy.name != "none"; }
+  /// The epsilon that its noise is still to be found for; 0: the noise is given.
+  double noise_for_epsilon() const {
+    const auto* asked = find_setting<double>(privacy.settings, kNoiseForEpsilon);
+    return asked == nullptr ? 0 : *asked;
+  }
 
   bool operator==(const AlgorithmEntry& other) const {
     return name == other.name && label == other.label && settings == other.settings &&

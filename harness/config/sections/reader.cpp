@@ -110,7 +110,7 @@ class Reader {
     check_effects();
     for (const SectionSpec& own : spec.own) read_own(section.tables, own);
     for (std::size_t index = 0; index < section.tables.size(); ++index) {
-      check_requirements(experiment_, experiment_.algorithms[index], section.tables[index], spec);
+      check_requirements(experiment_, experiment_.algorithms[index], section.tables[index], spec, document_);
     }
   }
 

@@ -181,12 +181,31 @@ void check_audit(Experiment& experiment, const Document& document) {
   for (const AlgorithmEntry& algorithm : experiment.algorithms) check_audited(algorithm, audit, *table);
 }
 
+// Of the section that asks for noise by its cost, or of a nearer one: what else says how much there is.
+void check_noise(const AlgorithmEntry& entry, const Table& table, const SectionSpec& algorithms,
+                 const Table* shared) {
+  if (entry.noise_for_epsilon() == 0) return;
+  const Setting* section = table.find(algorithms.find_own(std::string(kPrivacy))->key());
+  const Table* own = section == nullptr ? nullptr : section->written.table();
+  const Setting* given = own == nullptr ? nullptr : own->find(kNoiseMultiplier);
+  const bool asks_itself = own != nullptr && own->find(kNoiseForEpsilon) != nullptr;
+  if (given == nullptr && !asks_itself && shared != nullptr) given = shared->find(kNoiseMultiplier);
+  if (given == nullptr) return;
+  complain({.place = given->place,
+            .found = "noise_multiplier is given, and noise_for_epsilon, which finds it",
+            .allowed = "one of them",
+            .remedy = asks_itself || own == nullptr || own->find(kNoiseMultiplier) == nullptr
+                          ? "leave one out"
+                          : "leave it out, or set noise_for_epsilon = 0.0 beside it"});
+}
+
 }  // namespace
 
 void check_requirements(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
-                        const SectionSpec& algorithms) {
+                        const SectionSpec& algorithms, const Document& document) {
   const CatalogEntry& required = *find_entry(*algorithms.entries, entry.name);
   check_required_policy(required.requires_policy, entry, table, algorithms);
+  check_noise(entry, table, algorithms, document.table(kPrivacy));
   const Place& place = table.find("name")->written.place;
   if (required.requires_proxy && experiment.proxy.name == kNoProxy) {
     complain(

@@ -133,7 +133,8 @@ Settings filled(const CatalogEntry& entry, const Settings& given, const Settings
   for (const Field& field : entry.fields) {
     const auto* value = find_named(given, field.name, &Settings::value_type::first);
     if (value == nullptr) value = find_named(inherited, field.name, &Settings::value_type::first);
-    result.emplace_back(field.name, value == nullptr ? field.fallback : value->second);
+    const Value& held = value == nullptr ? field.fallback : value->second;
+    if (!field.later || held != field.fallback) result.emplace_back(field.name, held);
   }
   return result;
 }

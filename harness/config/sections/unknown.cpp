@@ -61,7 +61,7 @@ std::string home_remedy(const std::string& key, const SectionSpec* section,
     // Who names an aim wants noise or rounds for it.
     if (key.starts_with("target_") || key.starts_with("max_")) {
       remedy +=
-          "; \"budget\" in [privacy] ends a run before one, and `fedarena noise` finds the noise for one";
+          "; \"noise_for_epsilon\" in [privacy] finds the noise for one, and \"budget\" ends a run before it";
     }
     return remedy;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include <fmt/ranges.h>
 
@@ -46,6 +47,17 @@ void add_tuning_change(Changes& changes, const results::Summary& before, const P
   const std::string was = results::search_text(before.tuning);
   const std::string is = results::search_text(now.tuning);
   if (was != is) changes[fmt::format("tuning was {}, now {}", was, is)].push_back(now.folder().string());
+}
+
+// Of a cell whose noise is still to be found, all that is known.
+std::string without_noise(const std::string& toml) {
+  std::istringstream lines(toml);
+  std::string kept, line;
+  while (std::getline(lines, line)) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (key != kNoiseMultiplier && key != kNoiseForEpsilon) kept += line + "\n";
+  }
+  return kept;
 }
 
 std::string cells_text(std::vector<std::string> cells) {
@@ -114,8 +126,11 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     if (!fs::exists(path / results::kSummaryFile, ignored)) continue;
     // What is broken is told before anything is trained.
     const auto run = results::RunDirectory::resume(path);
-    const std::string before = run.read_file(results::kExperimentFile);
-    const std::string now = to_toml(cell.experiment());
+    std::string before = run.read_file(results::kExperimentFile), now = to_toml(cell.experiment());
+    if (cell.algorithm->noise_for_epsilon() > 0) {
+      before = without_noise(before);
+      now = without_noise(now);
+    }
     if (before != now) add_changes(changes, before, now, cell.folder().string());
     add_tuning_change(changes, run.summary(), cell);
   }

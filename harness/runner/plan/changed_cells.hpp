@@ -14,7 +14,8 @@ namespace fedarena {
 
 /// Looks at the folders of all cells before hours are spent on the first. Without `resume`, a folder that
 /// holds a run is an Error. With it, runs of another experiment are: one that says which settings were
-/// changed since, from what to what, and which cells they concern.
+/// changed since, from what to what, and which cells they concern. Noise that is still to be found for a cell
+/// is left out of that.
 void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem::path& out, bool resume);
 
 /// Throws that Error for one run directory and the experiment that it should be of, as a file, unless it is.

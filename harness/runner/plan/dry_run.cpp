@@ -16,9 +16,11 @@
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
+#include "harness/runner/plan/noise_fit.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/plan/time_estimates.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -32,6 +34,9 @@ constexpr std::size_t kMostLines = 100;
 
 constexpr const char* kNotes =
     "\nclients: of a round, of all. examples: dealt to clients. memory: an estimate, beside the data.\n"
+    "epsilon (RDP): as planned, of finished cells as recorded; ? where an algorithm does not say what it "
+    "will\n"
+    "  ask for; whatever it asks for without noise, which no plan says, makes it infinite.\n"
     "downlink: bytes a client and round: the first round's message, encoded; exact unless messages change.\n"
     "uplink: the mean of finished cells of that label, model and data; ~ an estimate: one model, encoded.\n"
     "seconds: of the cell, or the mean of its finished seeds; ~ an estimate: the time of one micro-batch's\n"
@@ -41,7 +46,8 @@ constexpr const char* kNotes =
     "  Loading data and writing records come on top, which is most of it where cells take seconds.\n";
 
 constexpr const char* kSooner =
-    "rounds: the most there can be; a budget or a rule of [stopping] may end a cell sooner.\n";
+    "rounds: the most there can be; a budget of each client's own, or of what nobody planned, and a rule of\n"
+    "  [stopping] may end a cell sooner.\n";
 
 std::string progress_text(const std::optional<results::Summary>& found) {
   if (!found) return "not begun";
@@ -51,6 +57,7 @@ std::string progress_text(const std::optional<results::Summary>& found) {
 struct Seconds {
   double value = 0;
   std::string mark = {};
+  std::int64_t rounds = 0;  // that it is of
 };
 
 constexpr const char* kEstimate = "~";
@@ -58,21 +65,24 @@ constexpr const char* kLeast = "~>";
 
 class DryRun {
  public:
-  DryRun(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
+  DryRun(std::vector<PlannedCell> cells, const PluginHost& host, const RunOptions& options,
          const std::atomic<bool>& stop)
-      : cells_(cells),
+      : cells_(std::move(cells)),
         host_(host),
         options_(options),
         stop_(stop),
         pool_(options.workers, use_one_torch_thread),
-        times_(inputs_, pool_) {}
+        times_(inputs_, pool_),
+        noise_(host, inputs_, pool_, stop) {}
 
   std::string text() {
+    cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { noises_ += line + "\n"; });
+    check_folders(cells_, options_.out, /*resume=*/true);
     find_kin();
     check_cells();
     check_data(cells_, options_.out, inputs_);
-    std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "downlink", "uplink",
-                                "memory", "seconds", "state"}};
+    std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "epsilon (RDP)",
+                                "downlink", "uplink", "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
       const auto known = seconds_.find({cells_[index].point, cells_[index].algorithm});
@@ -88,7 +98,8 @@ class DryRun {
     right_aligned.front() = right_aligned.back() = false;
     std::string taken;
     for (const std::string& data : taken_) taken += data + "\n\n";
-    return head() + taken + results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
+    return head() + taken + noises_ + (noises_.empty() ? "" : "\n") +
+           results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
            (may_end_early() ? kSooner : "");
   }
 
@@ -102,10 +113,10 @@ class DryRun {
   }
 
   std::string head() const {
-    std::set<const GridPoint*> points;
+    std::set<std::string> points;
     std::set<std::int64_t> seeds;
     for (const PlannedCell& cell : cells_) {
-      points.insert(cell.point);
+      points.insert(cell.point->name);
       seeds.insert(cell.seed);
     }
     return fmt::format("{}: {}, {}, {}; run directories in {}\n\n", cells_.front().point->experiment.name,
@@ -122,23 +133,33 @@ class DryRun {
     if (const std::string& taken = taken_words(experiment, dataset); !taken.empty()) taken_.insert(taken);
     if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, dataset));
     const DealtShares shares = dealt_shares(cell, inputs_);
-    const Seconds seconds = seconds_of(index);
+    const Start start = start_of(cell);
+    Seconds seconds = seconds_of(index, start.forecast.rounds);
+    seconds.rounds = start.forecast.rounds;
     add_to_sums(index, seconds);
     seconds_.emplace(std::pair(cell.point, cell.algorithm), seconds);
     return {cell.folder().string(),
             fmt::format("{} of {}", shares.cohort, shares.clients),
             fmt::format("{}", shares.examples),
             fmt::format("{}", inputs_.model(experiment).layout()->numel()),
-            fmt::format("{}", experiment.rounds),
-            fmt::format("{}", downlink_of(cell)),
+            start.forecast.rounds == experiment.rounds
+                ? fmt::format("{}", experiment.rounds)
+                : fmt::format("{} of {}", start.forecast.rounds, experiment.rounds),
+            epsilon_of(index, start.forecast),
+            fmt::format("{}", start.downlink),
             uplink_of(index),
             results::human_bytes(static_cast<double>(needs_[index])),
             seconds.mark + results::human_seconds(seconds.value),
             progress_text(found_[index])};
   }
 
-  // Of the first round, which must be one that can begin.
-  std::size_t downlink_of(const PlannedCell& cell) {
+  // What is known before the first round, which must be one that can begin.
+  struct Start {
+    std::size_t downlink = 0;
+    Forecast forecast = {};
+  };
+
+  Start start_of(const PlannedCell& cell) {
     const AlgorithmEntry& entry = *cell.algorithm;
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     const auto dealt = inputs_.dealt(cell.point->experiment, cell.seed);
@@ -150,7 +171,17 @@ class DryRun {
       const Complaint& told = error.complaint();
       throw Error::at(told.place, fmt::format("{}: {}", cell.name(), told.found), told);
     }
-    return simulation.next_downlink().size();
+    Start start{simulation.next_downlink().size(), simulation.forecast()};
+    if (!cell.algorithm->is_private() || !start.forecast.complete)
+      start.forecast.rounds = cell.point->experiment.rounds;
+    return start;
+  }
+
+  std::string epsilon_of(std::size_t index, const Forecast& forecast) const {
+    if (!cells_[index].algorithm->is_private()) return "none";
+    if (const auto& found = found_[index]; is_finished(found))
+      return results::claim_text(found->privacy->rdp);
+    return forecast.complete ? results::claim_text(Claim{.epsilon = forecast.epsilon}) : "?";
   }
 
   // Finished cells that tell about this one: of the same algorithm and model, wherever they stand in the
@@ -190,10 +221,12 @@ class DryRun {
     return summary.seconds / static_cast<double>(summary.rounds_done);
   }
 
-  Seconds seconds_of(std::size_t index) {
+  // Of so many rounds.
+  Seconds seconds_of(std::size_t index, std::int64_t paid_rounds) {
     const PlannedCell& cell = cells_[index];
     if (is_finished(found_[index])) return {found_[index]->seconds};
-    const auto rounds = static_cast<double>(cell.point->experiment.rounds);
+    const auto rounds = static_cast<double>(paid_rounds);
+    const double part = rounds / static_cast<double>(cell.point->experiment.rounds);
     double rates = 0, factors = 0, seeds = 0;
     const std::vector<std::size_t>& kin = kin_of(index);
     for (const std::size_t other : kin) {
@@ -203,19 +236,19 @@ class DryRun {
     }
     if (seeds > 0) return {rates / seeds * rounds};
     const TimeEstimate own = times_.of(cell);
-    if (kin.empty()) return {own.seconds, own.least ? kLeast : kEstimate};
+    if (kin.empty()) return {own.seconds * part, own.least ? kLeast : kEstimate};
     // They may read other numbers of examples a round.
     for (const std::size_t other : kin) {
       const auto its_rounds = static_cast<double>(cells_[other].point->experiment.rounds);
       factors += seconds_a_round(other) * its_rounds / times_.of(cells_[other]).seconds;
     }
-    return {own.seconds * factors / static_cast<double>(kin.size()), kEstimate};
+    return {own.seconds * part * factors / static_cast<double>(kin.size()), kEstimate};
   }
 
   void add_to_sums(std::size_t index, const Seconds& seconds) {
     const auto& summary = found_[index];
-    const auto rounds = static_cast<double>(cells_[index].point->experiment.rounds);
-    const double done = summary ? static_cast<double>(summary->rounds_done) / rounds : 0;
+    const auto rounds = static_cast<double>(std::max<std::int64_t>(1, seconds.rounds));
+    const double done = summary ? std::min(1.0, static_cast<double>(summary->rounds_done) / rounds) : 0;
     if (is_finished(summary)) {
       ++finished_;
     } else {
@@ -238,15 +271,17 @@ class DryRun {
                        results::human_bytes(static_cast<double>(inputs_.data_bytes())));
   }
 
-  const std::vector<PlannedCell>& cells_;
+  std::vector<PlannedCell> cells_;
   const PluginHost& host_;
   const RunOptions& options_;
   const std::atomic<bool>& stop_;
   WorkPool pool_;
   SharedInputs inputs_;
   TimeEstimates times_;
+  NoiseFit noise_;
   std::vector<std::int64_t> needs_;                     // bytes of each cell
   std::set<std::string> taken_;                         // what data of the user's own are made of
+  std::string noises_;                                  // that were found
   std::vector<std::optional<results::Summary>> found_;  // what the folder of each cell tells
   std::map<std::string, std::vector<std::size_t>> kin_;
   std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, Seconds> seconds_;  // of the first seed's cell
@@ -260,7 +295,6 @@ class DryRun {
 std::string describe_run(const std::vector<PlannedCell>& cells, const PluginHost& host,
                          const RunOptions& options, const std::atomic<bool>& stop) {
   use_one_torch_thread();
-  check_folders(cells, options.out, /*resume=*/true);
   return DryRun(cells, host, options, stop).text();
 }
 

@@ -136,7 +136,8 @@ struct FEDARENA_API Client {
   Observations& observed;
   /// The epsilon that its accesses may cost over the whole run, which is public; 0: no limit.
   double budget = 0;
-  torch::Tensor pixel_range = {};  ///< as the server's
+  torch::Tensor pixel_range = {};   ///< as the server's
+  std::int64_t participations = 0;  ///< rounds that it took part in before this one
 };
 
 /// The server, in one round or before the first (round 0).
@@ -220,7 +221,8 @@ class FEDARENA_API Algorithm {
   /// is charged, made or not, and asking for more ends the run. To be stated where what anybody was answered
   /// may change what is asked for, or where rounds differ; anywhere, it shows before the work what a budget
   /// does not pay for. None: what was asked for is charged. It must follow from what is public:
-  /// hyper-parameters, round, sizes, budget, and which entries the client's state has.
+  /// hyper-parameters, round, sizes, budget and participations. The client's state is empty meanwhile, since
+  /// what was answered may have decided on it.
   virtual std::optional<AccessPlan> access_plan(const Client& /*client*/) const { return std::nullopt; }
   /// Whether clients are tested with models of their own.
   virtual bool personalises() const { return false; }

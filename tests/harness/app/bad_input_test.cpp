@@ -78,7 +78,7 @@ TEST_F(BadInput, NamesOfOtherProgramsAreUnderstood) {
   EXPECT_THAT(refused_with("max_grad_norm"),
               HasSubstr("\n  it is called \"clip_norm\" here, which belongs in "));
   EXPECT_THAT(refused_with("target_epsilon"),
-              HasSubstr("no file can state it; \"budget\" in [privacy] ends a run "));
+              HasSubstr("no file can state it; \"noise_for_epsilon\" in [privacy] finds the noise "));
 }
 
 TEST_F(BadInput, OptionsOfOtherProgramsAreKeysOfTheFile) {

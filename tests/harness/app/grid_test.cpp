@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <csignal>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 
@@ -208,14 +210,14 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_THAT(fresh.out, HasSubstr("small: 12 cells, 6 points, 2 seeds; run directories in runs/small\n"));
   // 7,850 floats: 8 of the message, 1 + 5 + 1 of the entry's name and kind, 17 of the layout.
   EXPECT_THAT(fresh.out,
-              ContainsRegex("partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +31432 +~31432 +"
+              ContainsRegex("partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +none +31432 +~31432 +"
                             "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
   EXPECT_THAT(fresh.out, HasSubstr("\n0 of 12 cells finished; about "));
   EXPECT_THAT(fresh.out, Not(HasSubstr("may end a cell sooner")));
   const Outcome ruled =
       succeed("run small.toml --dry-run --set stopping.patience=1 --set evaluation.validation_fraction=0.2");
   EXPECT_THAT(ruled.out, HasSubstr("\n0 of 12 cells finished; at most about "));
-  EXPECT_THAT(ruled.out, HasSubstr("\nrounds: the most there can be; a budget or a rule of [stopping]"));
+  EXPECT_THAT(ruled.out, HasSubstr("\nrounds: the most there can be; a budget of each client's own"));
 
   succeed("run small.toml --only fedavg-seed-1");
   const auto before = snapshot_of(scratch / "runs");
@@ -302,7 +304,7 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
       EXPECT_THAT(refused(command + settings), HasSubstr(message)) << command;
   }
   fs::remove_all(scratch / "other");
-  // An algorithm that plans its accesses.
+  // An algorithm that plans its accesses, and one that does not.
   SmallExperiment{.training = "images_per_class = 1\nbatch_size = 16\nrate = 0.05",
                   .algorithms = {"fedlap-dp"},
                   .more = "\n[privacy]\npolicy = \"record\"\nbudget = 1e-6\n"}
@@ -312,6 +314,90 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
                 HasSubstr("fedlap-dp, seed 1: the budget of epsilon 1e-06 does not pay for a "
                           "single round"));
   }
+  SmallExperiment{.algorithms = {"ifca"}, .more = "\n[privacy]\npolicy = \"record\"\n"}.write_to(scratch);
+  EXPECT_THAT(succeed("run small.toml --dry-run").out, ContainsRegex("\nifca-seed-1 [^\n]* 3 +\\? +"));
+  EXPECT_THAT(refused("run small.toml --set privacy.noise_for_epsilon=8"),
+              HasSubstr("no noise multiplier for epsilon 8 can be found for ifca: it does not say beforehand "
+                        "what it will ask for\n  Set noise_multiplier for it"));
+}
+
+// Shards differ by seed, and so does what a noise multiplier costs.
+class NoiseForEpsilon : public ScratchTest {
+ protected:
+  static SmallExperiment experiment(const std::string& more) {
+    return {.seeds = "[1, 2]",
+            .partition = "kind = \"dirichlet\"\nclients = 4\nalpha = 1.0",
+            .algorithms = {"dp-fedavg"},
+            .more = "\n[privacy]\npolicy = \"record\"\n" + more};
+  }
+};
+
+TEST_F(NoiseForEpsilon, IsTheLeastWithWhichNoSeedCostsMore) {
+  experiment("\n[sweep]\n\"privacy.noise_for_epsilon\" = [1.0, 4.0]\n").write_to(scratch);
+  const std::string planned = succeed("run small.toml --dry-run").out;
+  const Outcome run = succeed("run small.toml --out out");
+  for (const double target : {1.0, 4.0}) {
+    const std::string point = fmt::format("privacy.noise_for_epsilon={}", target);
+    double dearest = 0;
+    std::set<std::string> noise;
+    for (const int seed : {1, 2}) {
+      const results::Summary summary =
+          summary_of(scratch / fmt::format("out/{}/dp-fedavg-seed-{}", point, seed));
+      dearest = std::max(dearest, *summary.privacy->rdp->epsilon);
+      for (const auto& [name, value] : summary.policy_settings) {
+        if (name == "noise_multiplier") noise.insert(value);
+        EXPECT_NE(name, "noise_for_epsilon") << "a record has what ran";
+      }
+    }
+    EXPECT_LE(dearest, target);
+    EXPECT_GT(dearest, 0.998 * target);
+    ASSERT_EQ(noise.size(), 1);
+    const std::string note = fmt::format("note: {}: noise_multiplier {} for epsilon {}: dp-fedavg\n", point,
+                                         *noise.begin(), target);
+    EXPECT_THAT(run.err, HasSubstr(note));
+    EXPECT_THAT(planned, HasSubstr(note));
+    EXPECT_THAT(planned, ContainsRegex(fmt::format("\n{}/dp-fedavg-seed-[12] [^\n]* 3 +{} ", point,
+                                                   results::epsilon_text(dearest))));
+  }
+  succeed("verify out");
+  succeed("run small.toml --out out --resume");
+  EXPECT_THAT(failed("run small.toml --out out --resume --set experiment.rounds=4").err,
+              HasSubstr("experiment.rounds was 3, now 4"));
+}
+
+// Neither noise nor anything else depends on how a run came by its noise multiplier.
+TEST_F(NoiseForEpsilon, MakesTheRunThatHasThisNoise) {
+  experiment("noise_for_epsilon = 4.0\n").write_to(scratch);
+  succeed("run small.toml --out asked");
+  std::string noise;
+  for (const auto& [name, value] : summary_of(scratch / "asked/dp-fedavg-seed-1").policy_settings) {
+    if (name == "noise_multiplier") noise = value;
+  }
+  experiment("noise_multiplier = " + noise + "\n").write_to(scratch);
+  succeed("run small.toml --out given");
+  expect_same_runs(scratch / "asked", scratch / "given");
+}
+
+TEST_F(NoiseForEpsilon, IsAskedForInOneWay) {
+  const auto refusal = [&](const std::string& more) {
+    experiment(more).write_to(scratch);
+    return refused("run small.toml --dry-run");
+  };
+  EXPECT_THAT(
+      refusal("noise_for_epsilon = 4.0\nnoise_multiplier = 1.0\n"),
+      HasSubstr("noise_multiplier is given, and noise_for_epsilon, which finds it; allowed: one of them\n"
+                "  leave one out"));
+  EXPECT_THAT(refusal("noise_for_epsilon = 4.0\n[algorithms.privacy]\nnoise_multiplier = 1.0\n"),
+              HasSubstr("  leave it out, or set noise_for_epsilon = 0.0 beside it"));
+  EXPECT_THAT(refusal("noise_for_epsilon = 4.0\nbudget = 4.0\n"),
+              HasSubstr("noise_for_epsilon is 4 and budget is 4.0; allowed: one of them"));
+  EXPECT_THAT(refused("run small.toml --set privacy.budget=0 --set evaluation.per_client=true"),
+              HasSubstr("no noise multiplier for epsilon 4 can be found for dp-fedavg: whatever the noise, "
+                        "it costs more than anybody can prove a bound of"));
+  // What an algorithm asks for itself goes over what all are given.
+  experiment("noise_multiplier = 2.0\n[algorithms.privacy]\nnoise_for_epsilon = 4.0\n").write_to(scratch);
+  EXPECT_THAT(succeed("run small.toml --dry-run").out,
+              ContainsRegex("\nnote: noise_multiplier [0-9.]+ for epsilon 4: dp-fedavg\n"));
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ inline Client observed(Client& client, Oracle& oracle, const Compute& compute) {
           .streams = client.streams,
           .observed = client.observed,
           .budget = client.budget,
-          .pixel_range = client.pixel_range};
+          .pixel_range = client.pixel_range,
+          .participations = client.participations};
 }
 
 }  // namespace fedarena

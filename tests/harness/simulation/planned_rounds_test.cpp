@@ -226,5 +226,61 @@ TEST_F(PlannedRounds, RefuseAPlanThatLooksAtData) {
               testing::HasSubstr("asks for private data in access_plan() of client "));
 }
 
+using Forecasts = PrivateRuns;
+
+// Nobody has worked yet, and the odometer will say the same of the ledger.
+TEST_F(Forecasts, TellWhatTheLedgerWillHold) {
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
+  std::vector<PrivacyPolicy> policies = private_policies();
+  policies.emplace_back(labels_hidden());
+  RecordPolicy own_noise = records_hidden(), budget = records_hidden(), own_budgets = records_hidden();
+  own_noise.noise_multiplier = PerClient(std::vector{0.7, 3.0});
+  budget.budget = 9;
+  own_budgets.budget = PerClient(std::vector{8.0, 1e3});
+  policies.insert(policies.end(), {own_noise, budget, own_budgets});
+  for (const PrivacyPolicy& policy : policies) {
+    SCOPED_TRACE(policy.index());
+    Simulation run(setup(policy));
+    const Forecast forecast = run.forecast();
+    EXPECT_EQ(algorithm.trained.exchange(0), 0);
+    try {
+      while (!run.finished()) run.next_round();
+    } catch (const BudgetSpent&) {  // as was foreseen
+    }
+    EXPECT_TRUE(forecast.complete);
+    EXPECT_EQ(forecast.rounds, run.rounds_done());
+    EXPECT_EQ(forecast.epsilon, odometer_reading(run.ledger()));
+    algorithm.trained = 0;
+  }
+}
+
+// Of rounds that a budget pays for there are then some, and not all.
+TEST_F(Forecasts, CountTheRoundsThatABudgetPaysFor) {
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
+  Simulation all(setup(records_hidden()));
+  RecordPolicy policy = records_hidden();
+  policy.budget = 0.9 * *all.forecast().epsilon;
+  Simulation run(setup(policy));
+  const Forecast forecast = run.forecast();
+  EXPECT_GT(forecast.rounds, 0);
+  EXPECT_LT(forecast.rounds, all.forecast().rounds);
+  EXPECT_LE(*forecast.epsilon, policy.budget.number());
+}
+
+TEST_F(Forecasts, FollowHowOftenAClientTookPart) {
+  algorithm.plan = [](const Client& client) {
+    EXPECT_TRUE(client.state.entries().empty()) << "answers decided on it";
+    return AccessPlan{.gradients = {{5, client.participations == 0 ? 4 : 1}}};
+  };
+  algorithm.steps = 0;
+  algorithm.on_train = [](Client& client) { take_gradients(client, 5, client.participations == 0 ? 4 : 1); };
+  Simulation run(setup(records_hidden()));
+  const Forecast forecast = run.forecast();
+  while (!run.finished()) run.next_round();
+  EXPECT_EQ(forecast.epsilon, odometer_reading(run.ledger()));
+  algorithm.plan = nullptr;
+  EXPECT_FALSE(Simulation(setup(records_hidden())).forecast().complete) << "nobody says what will be asked";
+}
+
 }  // namespace
 }  // namespace fedarena

@@ -88,6 +88,9 @@ struct FEDARENA_API Field {
   Constraint constraint;
   std::function<void(void* config, const Value& value)> store;  ///< stores a value that `checked` returned
   std::function<Value(const void* config)> load = {};           ///< the value that the config holds
+  /// Whether a resolved experiment leaves it out where it is the default: what came later changes no text,
+  /// which names the noise of a run.
+  bool later = false;
 
   /// The value in the field's type (an integer becomes a number where a number is asked for, and a number or
   /// a list of them becomes one for each client).
@@ -126,7 +129,7 @@ class Schema {
   struct Entry {
     template <typename Owner, typename Member>
     requires std::derived_from<Config, Owner> Entry(std::string name, Member Owner::*member, std::string doc,
-                                                    Constraint constraint = {})
+                                                    Constraint constraint = {}, bool later = false)
         : field{std::move(name),
                 std::move(doc),
                 Value(Config{}.*member),
@@ -134,8 +137,8 @@ class Schema {
                 [member](void* config, const Value& value) {
                   static_cast<Config*>(config)->*member = std::get<Member>(value);
                 },
-                [member](const void* config) { return Value(static_cast<const Config*>(config)->*member); }} {
-    }
+                [member](const void* config) { return Value(static_cast<const Config*>(config)->*member); },
+                later} {}
     Field field;
   };
 

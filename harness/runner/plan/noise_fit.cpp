@@ -1,0 +1,114 @@
+#include "harness/runner/plan/noise_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/accounting/calibration.hpp"
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
+
+#include "harness/runner/cell_setup.hpp"
+#include "harness/simulation/simulation.hpp"
+
+namespace fedarena {
+namespace {
+
+// As an experiment that gives the noise itself would have it; of a policy that does not ask, as it is.
+void set_noise(Choice& policy, double noise) {
+  const auto asks = [](const auto& setting) { return setting.first == kNoiseForEpsilon; };
+  if (std::erase_if(policy.settings, asks) == 0) return;
+  for (auto& [name, value] : policy.settings) {
+    if (name == kNoiseMultiplier) value = PerClient(noise);
+  }
+}
+
+// Of four digits, which everybody can write down.
+double rounded_up(double noise) {
+  const double unit = std::pow(10.0, std::floor(std::log10(noise)) - 3);
+  return std::stod(fmt::format("{:.4g}", std::ceil(noise / unit) * unit));
+}
+
+std::string place_of(const GridPoint& point, const AlgorithmEntry& entry) {
+  return point.name.empty() ? entry.label : fmt::format("{}, {}", point.name, entry.label);
+}
+
+[[noreturn]] void refuse(const std::string& place, double target, const std::string& why,
+                         const std::string& remedy) {
+  throw Error(Complaint{
+      .found = fmt::format("no noise multiplier for epsilon {} can be found for {}: {}", target, place, why),
+      .remedy = remedy});
+}
+
+}  // namespace
+
+double NoiseFit::epsilon_of(const GridPoint& point, const AlgorithmEntry& entry, double noise,
+                            std::int64_t seed) const {
+  GridPoint trial = point;
+  trial.experiment.algorithms = {entry};
+  set_noise(trial.experiment.algorithms.front().privacy, noise);
+  trial.experiment.audit.noise = "on";  // what a control would have
+  const PlannedCell cell{.point = &trial, .algorithm = &trial.experiment.algorithms.front(), .seed = seed};
+  const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
+  const auto dealt = inputs_.dealt(trial.experiment, seed);
+  Simulation simulation(
+      cell_setup(cell, inputs_, *dealt, *algorithm, host_.info(entry.name).plugin, pool_, stop_));
+  const Forecast forecast = simulation.forecast();
+  if (forecast.complete) return forecast.epsilon.value_or(std::numeric_limits<double>::infinity());
+  refuse(place_of(point, entry), entry.noise_for_epsilon(), "it does not say beforehand what it will ask for",
+         "Set noise_multiplier for it");
+}
+
+double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) const {
+  const double target = entry.noise_for_epsilon();
+  const std::string place = place_of(point, entry);
+  double noise = 0;
+  for (const std::int64_t seed : point.experiment.seeds) {
+    const auto costs = [&](double multiplier) { return epsilon_of(point, entry, multiplier, seed); };
+    if (noise > 0 && costs(noise) <= target) continue;
+    if (std::isinf(costs(1)))
+      refuse(place, target, "whatever the noise, it costs more than anybody can prove a bound of",
+             "Look for accesses without noise, such as label counts that tests of clients tell, and for what "
+             "accountants do not know, such as samples of a fixed size without `assume`");
+    try {
+      const Solution least = calibrate({.rate = 1, .steps = 1, .delta = 0, .epsilon = target},
+                                       [&](const Setting& trial) { return costs(trial.noise_multiplier); });
+      noise = rounded_up(least.setting.noise_multiplier);
+    } catch (const Error& error) {
+      refuse(place, target, error.complaint().found, error.complaint().remedy);
+    }
+  }
+  return noise;
+}
+
+std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, const Say& say) {
+  // Of a point: who has which noise, for which epsilon.
+  std::map<std::string, std::map<std::pair<double, double>, std::vector<std::string>>> found;
+  for (PlannedCell& cell : cells) {
+    if (cell.algorithm->noise_for_epsilon() == 0) continue;
+    const auto [known, is_new] = points_.try_emplace({cell.point, cell.algorithm});
+    if (is_new) {
+      const double noise = noise_for(*cell.point, *cell.algorithm);
+      GridPoint& point = known->second = *cell.point;
+      point.experiment.algorithms = {*cell.algorithm};
+      set_noise(point.experiment.algorithms.front().privacy, noise);
+      set_noise(point.experiment.privacy, noise);
+      found[point.name][{cell.algorithm->noise_for_epsilon(), noise}].push_back(cell.algorithm->label);
+    }
+    cell.point = &known->second;
+    cell.algorithm = &known->second.experiment.algorithms.front();
+  }
+  for (const auto& [point, noises] : found) {
+    for (const auto& [noise, labels] : noises)
+      say(fmt::format("note: {}{}noise_multiplier {} for epsilon {}: {}", point, point.empty() ? "" : ": ",
+                      noise.second, noise.first, fmt::join(labels, ", ")));
+  }
+  return cells;
+}
+
+}  // namespace fedarena
