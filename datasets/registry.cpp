@@ -8,6 +8,7 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "datasets/known_inputs.hpp"
 #include "datasets/source.hpp"
 
 // The table. A line NAME stands for a function `DatasetSource NAME_source()` in a file of its own.
@@ -92,6 +93,13 @@ Dataset load_dataset(const std::string& name, const Settings& settings, const Se
   if (source.check != nullptr) source.check(whole);
   Dataset dataset = source.load(whole, search_path);
   dataset.name = source.name;
+  // Of the user's own files, which may be two copies of one. Of labels it tells nothing, but which examples
+  // clients hold is as private.
+  const std::int64_t known =
+      dataset.taken.empty() ? 0 : count_known(dataset.test.inputs, dataset.train.inputs);
+  if (known > 0)
+    dataset.taken += fmt::format("\n  {} of {} test examples have the inputs of a training example", known,
+                                 dataset.test.size());
   return dataset;
 }
 

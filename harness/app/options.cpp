@@ -147,4 +147,9 @@ void check_output(const std::string& option, const std::filesystem::path& file,
                   {.allowed = fmt::format("{}", fmt::join(endings, ", "))});
 }
 
+void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
+  command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
+      ->allow_extra_args(false);
+}
+
 }  // namespace fedarena

@@ -84,6 +84,9 @@ void add_choice(CLI::App& command, const std::string& option, std::string& choic
 void add_format(CLI::App& command, std::string& format,
                 const std::string& doc = "text (the default) or json");
 
+/// Adds --plugin-path.
+void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders);
+
 /// Adds --workers.
 void add_workers(CLI::App& command, int& workers);
 

@@ -35,12 +35,18 @@ std::string prefix_of(std::int64_t parts) { return fmt::format("{}{}/", kVoters,
 MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
     : setting_(setting), positions_(std::move(positions)), held_(positions_), streams_(streams) {}
 
-void MeteredOracle::refuse_in_votes(const char* what) const {
-  if (!casting_votes_) return;
-  throw Error(
-      Complaint{.found = fmt::format("the oracle is asked for {} inside of a vote", what),
-                .allowed = "what votes answer, and nothing else, while private examples are in their hands",
-                .remedy = "Ask before noisy_sum() or after it has returned"});
+void MeteredOracle::refuse_out_of_turn(const char* what) const {
+  if (casting_votes_) {
+    throw Error(
+        Complaint{.found = fmt::format("the oracle is asked for {} inside of a vote", what),
+                  .allowed = "what votes answer, and nothing else, while private examples are in their hands",
+                  .remedy = "Ask before noisy_sum() or after it has returned"});
+  }
+  if (std::this_thread::get_id() == thread_) return;
+  throw Error(Complaint{.found = fmt::format("the oracle is asked for {} in a thread of the plugin's", what),
+                        .allowed = "the thread that the harness calls the algorithm in",
+                        .remedy = "One answer is drawn and written down after the other: ask for all of them "
+                                  "there, and hand them to other threads"});
 }
 
 void MeteredOracle::check_batch_size(std::int64_t batch_size) {
@@ -59,7 +65,7 @@ void MeteredOracle::check_votes(const VoteQuery& query) {
 }
 
 void MeteredOracle::check(const Query& query) const {
-  refuse_in_votes("a gradient");
+  refuse_out_of_turn("a gradient");
   check_batch_size(query.batch_size);
   const auto& shape = setting_.model.architecture().input_shape;
   if (query.augmentation == nullptr || *query.augmentation == Augmentation() || shape.size() == 3) return;
@@ -82,11 +88,11 @@ BatchSource MeteredOracle::source(const torch::Tensor& positions, const Query& q
 std::int64_t MeteredOracle::steps_per_epoch(std::int64_t batch_size) const {
   check_batch_size(batch_size);
   if (batch_size == 0) return 1;
-  return (size() + batch_size - 1) / batch_size;
+  return size() / batch_size + (size() % batch_size > 0 ? 1 : 0);
 }
 
 double MeteredOracle::loss(const Params& at) {
-  refuse_in_votes("a loss");
+  refuse_out_of_turn("a loss");
   note(ExactAccess{"loss"});
   if (held_.size(0) == 0) return 0;
   const Score sums = setting_.engine.evaluate(at, held_.size(0), source(held_));
@@ -94,7 +100,7 @@ double MeteredOracle::loss(const Params& at) {
 }
 
 torch::Tensor MeteredOracle::label_counts() {
-  refuse_in_votes("label counts");
+  refuse_out_of_turn("label counts");
   note(label_count_access());
   if (setting_.classes == 0) throw Error::of("a regression has no label counts");
   return count_labels();
@@ -105,21 +111,21 @@ torch::Tensor MeteredOracle::count_labels() const {
 }
 
 torch::Tensor MeteredOracle::held_classes() {
-  refuse_in_votes("classes");
+  refuse_out_of_turn("classes");
   note(class_access());
   if (setting_.classes == 0) throw Error::of("a regression has no classes");
   return count_labels().nonzero().flatten();
 }
 
 Batch MeteredOracle::exact_batch() {
-  refuse_in_votes("examples");
+  refuse_out_of_turn("examples");
   note(ExactAccess{"examples"});
   return read(held_);
 }
 
 torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                                  double epsilon) {
-  refuse_in_votes("randomised responses");
+  refuse_out_of_turn("randomised responses");
   if (setting_.classes == 0) throw Error::of("a regression has no labels that randomised response answers");
   const auto release = ResponseRelease::of_synthetic(setting_.classes, epsilon, accesses_);
   if (!responses_) responses_ = make_noise_source(setting_.noise_source, streams_, kResponseStream);
@@ -144,7 +150,7 @@ void MeteredOracle::refuse_caught_failure() const {
 }
 
 torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& asked) {
-  refuse_in_votes("votes");
+  refuse_out_of_turn("votes");
   // What votes change in the original moves neither clipping nor noise.
   const VoteQuery query = asked;
   check_votes(query);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -127,8 +128,9 @@ class MeteredOracle : public Oracle {
     Voting voting;
     bool keeps;  // whether they remember beyond the round
   };
-  // Inside of a vote, which has private examples already and may give away nothing but its answer.
-  void refuse_in_votes(const char* what) const;
+  // Inside of a vote, which has private examples already and may give away nothing but its answer; and in
+  // threads that the harness does not know, whose turn decides which answer is whose.
+  void refuse_out_of_turn(const char* what) const;
   torch::Tensor cast(Voting& voting, const Vote& vote, const VoteQuery& query);
   // These are not written down.
   Batch read(const torch::Tensor& positions) const {
@@ -142,6 +144,7 @@ class MeteredOracle : public Oracle {
   torch::Tensor positions_, held_;
   Streams streams_;
   std::unique_ptr<RandomSource> responses_;  // nullptr before the first
+  std::thread::id thread_ = std::this_thread::get_id();
   bool casting_votes_ = false;
   int failed_votes_ = 0;
   const Message* state_ = nullptr;    // the client's, while it trains

@@ -140,6 +140,16 @@ void ClientPolicy::validate() const {
         .remedy = "Its noise is on the sum over the cohort, and charged to all clients alike. Lists are for "
                   "the policies \"record\" and \"local\""});
   }
+  const ClientPolicy unset;
+  if (!adaptive_clipping && (target_quantile != unset.target_quantile || clip_rate != unset.clip_rate ||
+                             count_noise != unset.count_noise)) {
+    throw Error(Complaint{
+        .found =
+            fmt::format("target_quantile is {}, clip_rate {} and count_noise {}, without adaptive_clipping",
+                        target_quantile, clip_rate, count_noise),
+        .allowed = "their defaults, because nothing else reads them",
+        .remedy = "Set adaptive_clipping = true, or leave them out"});
+  }
   if (as_if_cohort == 0 && as_if_population == 0) return;
   if (as_if_cohort >= 1 && as_if_population >= as_if_cohort) return;
   throw Error(Complaint{

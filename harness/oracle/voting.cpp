@@ -1,6 +1,7 @@
 #include "harness/oracle/voting.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -89,8 +90,10 @@ bool alike(const Message& alone, const Message& together, std::int64_t row) {
   });
 }
 
-// Of some voters: one whose answer, or memory, differs when it is asked alone looks at others, and the noise
-// hides one voter only. What it takes from others into its memory now it could answer with later.
+// Made in the first vote, the second, the fourth and so on, of a round: an algorithm may have several kinds
+// of vote, and votes by the thousand. Of some voters: one whose answer, or memory, differs when it is asked
+// alone looks at others, and the noise hides one voter only. What it takes from others into its memory now it
+// could answer with later.
 void check_independent(const Vote& vote, std::int64_t first, const Batch& examples, const Message& before,
                        const Message& after, const torch::Tensor& answers, const VoteQuery& query) {
   const std::int64_t last = answers.size(0) - 1;
@@ -139,7 +142,7 @@ torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& qu
   if (!examples.inputs.defined()) examples = source_(block.begin, block.end);
   if (keeps_examples_) block.examples = examples;
   Message memory = keeps_examples_ ? block.memory : Message();
-  const bool try_alone = !independent_ && block.begin == 0;
+  const bool try_alone = std::has_single_bit(votes_ + 1) && block.begin == 0;
   const Message before = try_alone ? rows_of(memory, 0, block.end - block.begin) : Message();
   const torch::Tensor answers = ask(vote, block.begin, examples, memory, query);
   if (try_alone) check_independent(vote, block.begin, examples, before, memory, answers, query);
@@ -156,7 +159,7 @@ torch::Tensor Voting::sum(const Vote& vote, const VoteQuery& query, const WorkPo
   };
   pool.for_each(blocks_.size(),
                 [&](std::size_t block) { sums[block] = sum_of(blocks_[block], visited, query); });
-  independent_ = true;
+  ++votes_;
   torch::Tensor total = sums.front();
   for (std::size_t block = 1; block < sums.size(); ++block) total.add_(sums[block]);
   return total;

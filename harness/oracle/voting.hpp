@@ -44,7 +44,7 @@ class Voting {
 
   Source source_;
   bool keeps_examples_;
-  bool independent_ = false;  // as far as was tried
+  std::uint64_t votes_ = 0;  // that were cast
   std::vector<Block> blocks_;
 };
 

@@ -110,7 +110,8 @@ class CellRun {
 
   bool simulate() {
     const AlgorithmEntry& entry = *cell_.algorithm;
-    const auto algorithm = of_algorithm([&] { return shared_.host.create(entry.name, entry.settings); });
+    const auto algorithm =
+        begun([&] { return of_algorithm([&] { return shared_.host.create(entry.name, entry.settings); }); });
     SimulationSetup setup = cell_setup(cell_, shared_.inputs, dealt_, *algorithm,
                                        shared_.host.info(entry.name).plugin, shared_.pool, shared_.stop);
     setup.on_client = [&](std::int64_t done, std::int64_t all) {
@@ -120,7 +121,7 @@ class CellRun {
     setup.crew = shared_.crew;
     setup.states = {.memory = shared_.options.state_memory, .file = folder_ / results::kClientStatesFile};
     // Before the crew begins, where an algorithm that cannot start would be a failure of each rank.
-    Simulation simulation = of_algorithm([&] { return Simulation(setup); });
+    Simulation simulation = begun([&] { return of_algorithm([&] { return Simulation(setup); }); });
     const CrewRun run(setup.crew, [&](Crew& crew) {
       crew.begin(describe_for_ranks(cell_, shared_.inputs), shared_.inputs.for_host(experiment_));
     });
@@ -136,15 +137,29 @@ class CellRun {
       });
     } catch (const Interrupted&) {  // at the end, an evaluation is left, for which a resumed run has all
       record_.interrupt(simulation);
-      const bool asked = shared_.stop.load() || shared_.ending.load() || shared_.crew != nullptr;
-      if (!asked)
-        throw AlgorithmFailed{{.found = "the algorithm says that it was interrupted, which nobody did"}};
+      refuse_unasked();
       return false;
     } catch (const AlgorithmFailed&) {  // complete rounds are kept
       record_.interrupt(simulation);
       throw;
     }
     return true;
+  }
+
+  // Where an algorithm says that it was interrupted.
+  void refuse_unasked() const {
+    if (shared_.stop.load() || shared_.ending.load() || shared_.crew != nullptr) return;
+    throw AlgorithmFailed{{.found = "the algorithm says that it was interrupted, which nobody did"}};
+  }
+
+  template <typename Begin>
+  auto begun(const Begin& begin) const -> decltype(begin()) {
+    try {
+      return begin();
+    } catch (const Interrupted&) {
+      refuse_unasked();
+      throw;
+    }
   }
 
   // Another attempt at a round draws other noise where nobody can draw the same again, and only complete

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/find.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "datasets/registry.hpp"
+#include "harness/loader/guarded_algorithm.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/record/partition_file.hpp"
@@ -67,6 +69,33 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .dealt_by_labels = results::deals_by_labels(experiment.partition.name),
           .proxy = inputs.proxy(experiment),
           .algorithm_name = fmt::format("algorithm \"{}\"", cell.algorithm->name)};
+}
+
+OpenedCell::OpenedCell(const PlannedCell& cell, const PluginHost& host, SharedInputs& inputs,
+                       const WorkPool& pool, const std::atomic<bool>& stop)
+    : algorithm_(host.create(cell.algorithm->name, cell.algorithm->settings)),
+      dealt_(inputs.dealt(cell.point->experiment, cell.seed)),
+      simulation_(cell_setup(cell, inputs, *dealt_, *algorithm_, host.info(cell.algorithm->name).plugin, pool,
+                             stop)) {}
+
+bool CannotBegin::try_cell(const PlannedCell& cell, Simulation& simulation) {
+  try {
+    simulation.check_next_round();
+    return true;
+  } catch (const PluginFailure&) {
+    throw;
+  } catch (const Error& error) {
+    if (count_++ > 0) return false;
+    first_ = error.complaint();
+    first_->found = fmt::format("{}: {}", cell.name(), first_->found);
+    return false;
+  }
+}
+
+std::optional<Complaint> CannotBegin::complaint() const {
+  std::optional<Complaint> all = first_;
+  if (count_ > 1) all->remedy += fmt::format("\n{} cannot begin either.", counted(count_ - 1, "other cell"));
+  return all;
 }
 
 results::Summary planned_summary(const PlannedCell& cell, const PartitionedData& dealt,

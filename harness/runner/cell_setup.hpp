@@ -1,12 +1,17 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "fedarena/algorithm.hpp"
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
 
+#include "harness/loader/plugin_host.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
@@ -39,6 +44,34 @@ std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, cons
 SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
                            const Algorithm& algorithm, const std::string& plugin, const WorkPool& pool,
                            const std::atomic<bool>& stop);
+
+/// A cell before its first round, with what its simulation refers to. All that is handed over must outlive
+/// it.
+class OpenedCell {
+ public:
+  OpenedCell(const PlannedCell& cell, const PluginHost& host, SharedInputs& inputs, const WorkPool& pool,
+             const std::atomic<bool>& stop);
+  Simulation& simulation() { return simulation_; }
+
+ private:
+  std::unique_ptr<const Algorithm> algorithm_;
+  std::shared_ptr<const PartitionedData> dealt_;
+  Simulation simulation_;
+};
+
+/// Why cells cannot begin, gathered to be said at once.
+class CannotBegin {
+ public:
+  /// False where the cell's first round would be refused before anybody works, for which a budget is too
+  /// small.
+  bool try_cell(const PlannedCell& cell, Simulation& simulation);
+  /// Of the first, with the number of the others; none: all can.
+  std::optional<Complaint> complaint() const;
+
+ private:
+  std::optional<Complaint> first_;
+  std::size_t count_ = 0;
+};
 
 /// What a cell's summary says before its first round.
 results::Summary planned_summary(const PlannedCell& cell, const PartitionedData& dealt, SharedInputs& inputs);

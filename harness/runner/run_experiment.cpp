@@ -17,6 +17,7 @@
 #include "fedarena/base/first_failure.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "harness/loader/guarded_algorithm.hpp"
 #include "harness/runner/cell_run.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
@@ -66,12 +67,13 @@ class Arena {
   bool run() {
     cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { say_once(line); });
     check_folders(cells_, options_.out, options_.resume);
+    check_data(cells_, options_.out, inputs_);
     std::vector<std::int64_t> needs;
     for (const PlannedCell& cell : cells_) {
       if (stop_.load(std::memory_order_relaxed)) return false;
       needs.push_back(checks_.check(cell));
     }
-    check_data(cells_, options_.out, inputs_);
+    check_budgets();
     const std::int64_t budget = memory_budget();
     const auto above = std::ranges::count_if(needs, [&](std::int64_t need) { return need > budget; });
     if (options_.jobs > 1 && above > 0) {
@@ -88,6 +90,20 @@ class Arena {
   }
 
  private:
+  // Of what was begun, the next round says so itself.
+  void check_budgets() {
+    CannotBegin refused;
+    for (const PlannedCell& cell : cells_) {
+      if (!has_budget(policy_of(*cell.algorithm)) || recorded_summary(options_.out / cell.folder())) continue;
+      try {
+        OpenedCell opened(cell, host_, inputs_, pool_, stop_);
+        refused.try_cell(cell, opened.simulation());
+      } catch (const PluginFailure&) {  // which the cell tells when it is its turn
+      }
+    }
+    if (const auto complaint = refused.complaint()) throw Error(*complaint);
+  }
+
   // Bytes of all cells that run at once, once the data is loaded.
   std::int64_t memory_budget() const {
     if (options_.memory == 0) return free_memory() / 10 * 8;  // others need some, too

@@ -215,9 +215,11 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
   const std::int64_t next = record.round + 1;
   const bool personal = setup_.algorithm.personalises() && !evaluator_.tested_clients().empty();
   Message downlink;
+  Bytes sent;
   if (personal) {
     RoundNotes unseen;
-    downlink = message_from(encode(setup_.algorithm.broadcast(server_view(next, unseen))));
+    sent = encode(setup_.algorithm.broadcast(server_view(next, unseen)));
+    downlink = message_from(sent);
   }
   const auto past_before = [&](const Evaluator::Piece& piece) -> Past {
     if (!personal || piece.client < 0) return {};
@@ -264,6 +266,7 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
     kept[index] = accesses_from(parts);
   };
   run_loop(loop);
+  if (personal) check_unwritten(sent, downlink, next, "personalise");
   evaluator_.write(pieces, scores, personal, record);
   if (!personal) return;
   for (std::size_t index = 0; index < pieces.size(); ++index) {

@@ -82,6 +82,17 @@ Simulation::Downlink Simulation::opened(std::span<const std::byte> bytes) const 
   return downlink;
 }
 
+void Simulation::check_unwritten(const Bytes& sent, const Message& downlink, std::int64_t round,
+                                 const char* where) const {
+  if (encode(downlink) == sent) return;
+  throw Error(Complaint{
+      .found = fmt::format("the message from the server was written to by {} in {}, round {}, and others "
+                           "read the same",
+                           setup_.algorithm_name, where, round),
+      .remedy =
+          "Change a copy: a clone() of a tensor, or Params of its own; data() and pointers are no copy"});
+}
+
 SeenUplink Simulation::next_uplink(std::int64_t client) {
   const std::int64_t round = round_ + 1;
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
@@ -140,7 +151,8 @@ results::RoundRecord Simulation::play_round() {
   RoundNotes notes;
   Server server = server_view(round, notes);
 
-  const Downlink downlink = opened(encode(setup_.algorithm.broadcast(server)));
+  const Bytes sent = encode(setup_.algorithm.broadcast(server));
+  const Downlink downlink = opened(sent);
   if (!downlink.centres.vary()) check_forecast(round, cohort);
   Ledger ledger = ledger_;
   std::vector<LocalResult> local;
@@ -150,6 +162,7 @@ results::RoundRecord Simulation::play_round() {
     std::vector<LocalResult> all = train_all(cohort, round, downlink, [&] {
       if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
     });
+    check_unwritten(sent, downlink.message, round, "train");
     const auto made = [&](std::size_t place) { return all[place].accesses; };
     for (const std::size_t place : leave_out_spent(cohort, made, spent, ledger))
       local.push_back(std::move(all[place]));

@@ -269,6 +269,9 @@ class Simulation {
   void add_to_first_round(std::vector<Access>& everybody) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
   RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
+  // Error where those who read a message from the server wrote to it, in ways that LibTorch does not see.
+  void check_unwritten(const Bytes& sent, const Message& downlink, std::int64_t round,
+                       const char* where) const;
   // In the order of `clients`; `done` is called after each, from any thread.
   std::vector<LocalResult> train_all(const std::vector<std::int64_t>& clients, std::int64_t round,
                                      const Downlink& downlink, const std::function<void()>& done) const;

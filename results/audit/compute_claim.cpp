@@ -34,6 +34,19 @@ bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& p
          });
 }
 
+// Whether some answers that noise hides stand in no plan.
+bool any_unplanned(const Ledger& ledger) {
+  const auto hides = [](const Event& event) {
+    return !std::holds_alternative<ExactAccess>(event) && !std::holds_alternative<DeclaredPublic>(event) &&
+           !std::holds_alternative<Nominal>(event);
+  };
+  return ledger.unit() == Unit::kRecord && std::ranges::any_of(ledger.clients(), [&](const auto& client) {
+           return std::ranges::any_of(client.second.segments, [&](const Ledger::Segment& segment) {
+             return !segment.unmade && any_event(segment.accesses, hides);
+           });
+         });
+}
+
 // What is declared public, for the run or of an access, each once, in alphabetical order.
 std::vector<std::string> public_data(const Ledger& ledger) {
   std::set<std::string> found(ledger.public_data().begin(), ledger.public_data().end());
@@ -153,6 +166,9 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   const ChargedBudget budget(claim, ledger);
   const Account account = charged_account(claim, ledger, budget);
   claim.adjacency = account.adjacency ? std::string(name(*account.adjacency)) : "";
+  // Whatever noises it, and if it is never sent, a message may be exchanged for any other.
+  if (ledger.unit() == Unit::kLocal && claim.adjacency.empty() && account.rdp.epsilon)
+    claim.adjacency = name(Adjacency::kReplaceOne);
   claim.units = units_of(ledger);
   claim.as_if_units = as_if_units_of(summary, ledger);
   claim.assumed = claim.settings.assume != "nothing" && any_counts(ledger, has_fixed_size);
@@ -164,6 +180,7 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.per_distance = account.per_distance;
   claim.nominal.assign(account.nominal.begin(), account.nominal.end());
   claim.varied = claim.budget.least() == 0 && ledger.varies();
+  claim.unplanned = is_finite(claim.rdp) && !ledger.varies() && any_unplanned(ledger);
   claim.least_rdp = claim.least_pld = std::nullopt;
   if (claim.per_client) {
     const ClientAccount& least = least_of(account, ledger);
@@ -174,8 +191,11 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   const bool by_budget = claim.budget.least() > 0 && ledger.varies();
   if (by_budget || ledger.charges_more()) {
     const Account made = fedarena::account(ledger.made(), claim.settings);
-    claim.made_rdp = made.rdp;
-    claim.made_pld = made.pld;
+    // What the worst client was not asked for may be nothing.
+    if (by_budget || made.rdp != claim.rdp || made.pld != claim.pld) {
+      claim.made_rdp = made.rdp;
+      claim.made_pld = made.pld;
+    }
   }
   // An exact answer about so small a sample that delta covers it costs nothing.
   const bool infinite = !is_finite(claim.rdp) && !is_finite(claim.pld);

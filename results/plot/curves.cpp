@@ -51,6 +51,15 @@ Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   return curve;
 }
 
+bool has_axis(const std::vector<Row>& rows, const CurveAxis& x) {
+  return std::ranges::any_of(rows, [&](const Row& row) {
+    return std::ranges::any_of(row.seeds, [&](const SeedResult& seed) {
+      const DrawnValues values = axis_values(x, seed.summary.privacy, RunDirectory::open(seed.path).rounds());
+      return std::ranges::any_of(values, [](const auto& value) { return value.has_value(); });
+    });
+  });
+}
+
 std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
   if (is_secret(x.draws, row.privacy) || is_secret(y, row.privacy)) return kSecretSizes;
   return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
@@ -87,7 +96,8 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
     curves.panels.back().curves.push_back(std::move(curve));
   }
   if (curves.panels.empty()) {
-    const std::string setting = recorded_with(y);
+    // Advice on y helps where x is there.
+    const std::string setting = has_axis(table.rows, x) ? recorded_with(y) : "";
     throw Error(Complaint{
         .found = fmt::format("{}, in any row", missing(table.rows.front(), x, y)),
         .remedy = fmt::format(

@@ -127,9 +127,11 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
                        "accesses changed from round to round, with neither a bound nor a budget: "
                        "epsilon is proven only if data had no say in that");
   }
-  lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
-                                                "nobody has proven right"
-                                              : "nothing that is unproven");
+  if (claim.unplanned) lines.emplace_back("no plan", kUnplannedNote);
+  if (claim.assumed || !claim.unplanned)
+    lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
+                                                  "nobody has proven right"
+                                                : "nothing that is unproven");
   if (!claim.public_data.empty()) lines.emplace_back("public", public_text(claim));
   if (claim.budget.least() > 0) {
     std::string text = budget_text(claim.budget);

@@ -36,6 +36,10 @@ inline constexpr const char* kNominalNote =
 inline constexpr const char* kLabelNeighbours =
     "one example's label exchanged for another; inputs, and who holds them, are public";
 
+/// What is said of an epsilon of accesses that nobody planned.
+inline constexpr const char* kUnplannedNote =
+    "it does not say beforehand what it asks for (access_plan), so epsilon is proven only if no answer had a "
+    "say in that";
 /// What is said beside the nominal epsilon of synthetic labels.
 inline constexpr const char* kSyntheticLabelsNote =
     "synthetic images are made from raw examples: randomised labels beside them hide neither these examples "

@@ -102,6 +102,7 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   }
   claim.assumed = left.assumed || right.assumed;
   claim.varied = left.varied || right.varied;
+  claim.unplanned = left.unplanned || right.unplanned;
   if (right.per_distance)
     claim.per_distance = std::max(*right.per_distance, left.per_distance.value_or(*right.per_distance));
   for (const auto& [what, value] : right.nominal) {
@@ -164,6 +165,7 @@ void form_privacy(RecordForm& form, PrivacyClaim& claim) {
     form.amount("per_distance", form.part(claim.per_distance));
   if (form.has("nominal", claim.nominal)) form.field("nominal", claim.nominal, &JsonFields::numbers);
   form.boolean("varied", claim.varied);
+  form.flag("unplanned", claim.unplanned);
   form.text("exact_access", claim.exact_access);
   form.field("public_data", claim.public_data, &JsonFields::list_of_texts);
   if (form.has("units", claim.units)) form.integer("units", claim.units, 1);

@@ -49,6 +49,9 @@ struct PrivacyClaim {
   /// What papers call their privacy, summed over accesses, and the largest of any client: no epsilon.
   std::vector<std::pair<std::string, double>> nominal = {};
   bool varied = false;  ///< whether accesses changed from round to round with neither a bound nor a budget
+  /// Whether noised answers about a client's examples stand in no plan, so that earlier answers may have
+  /// decided how many there are, also in a run of one round or in the first of many.
+  bool unplanned = false;
   std::string exact_access = {};  ///< the first access that nothing privatised, and whose it was; or empty
   /// What the claim takes as public beside sizes, in words, in alphabetical order: what the ledger declares
   /// for the run, and what accesses in it are declared to be.

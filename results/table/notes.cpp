@@ -165,12 +165,20 @@ void add_machine(const FoundRun& run, RowMachines& machines) {
   } catch (const Error&) {  // what shows environments names it
     return;
   }
-  const auto add_build = [&](const std::string& what, const std::string& hash) {
-    if (!hash.empty()) machines.builds[what][hash].push_back(summary.seed);
+  const auto add = [&](const std::string& what, const std::string& hash) {
+    std::vector<std::int64_t>& seeds = machines.builds[what][hash];
+    if (!contains(seeds, summary.seed)) seeds.push_back(summary.seed);
   };
-  add_build("fedarena", text_at(environment, "program_sha256"));
-  const Json plugin = plugin_of(environment, summary.algorithm);
-  add_build("the plugin " + text_at(plugin, "name"), text_at(plugin, "sha256"));
+  const auto add_build = [&](const Json& build) {
+    if (const std::string hash = text_at(build, "program_sha256"); !hash.empty()) add("fedarena", hash);
+    const Json plugin = plugin_of(build, summary.algorithm);
+    if (const std::string hash = text_at(plugin, "sha256"); !hash.empty())
+      add("the plugin " + text_at(plugin, "name"), hash);
+  };
+  add_build(environment);
+  // Those that went on with the run.
+  const auto later = environment.find("builds");
+  if (later != environment.end() && later->is_array()) std::ranges::for_each(*later, add_build);
   const std::string gpu = text_at(environment, "gpu"), device = text_at(environment, "device");
   if (!device.empty()) machines.devices[gpu.empty() ? device : gpu].push_back(summary.seed);
 }

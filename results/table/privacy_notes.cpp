@@ -86,8 +86,12 @@ void note_alike(std::span<const RowRuns> rows, const Claims& claims,
     if (!claims[i]) continue;
     if (const std::string text = text_of(*claims[i]); !text.empty()) names[text].push_back(rows[i].name);
   }
+  const auto all = std::ranges::count_if(claims, [](const auto& claim) { return claim.has_value(); });
+  constexpr std::ptrdiff_t kMostNamed = 4;
   for (const auto& [text, named] : names) {
-    notes.push_back(fmt::format("{}: {}", fmt::join(named, "; "), text));
+    const bool is_all = std::ssize(named) == all && all > kMostNamed;
+    notes.push_back(fmt::format(
+        "{}: {}", is_all ? "every row under a policy" : fmt::format("{}", fmt::join(named, "; ")), text));
   }
 }
 
@@ -95,14 +99,22 @@ std::string public_note(const PrivacyClaim& claim) {
   return claim.public_data.empty() ? "" : "epsilon takes as public, beside sizes: " + public_text(claim);
 }
 
-// Of a run with that claim; its runs did so many rounds.
+std::string unplanned_note(const PrivacyClaim& claim) { return claim.unplanned ? kUnplannedNote : ""; }
+
+// Of the runs of a row that their budget ended, which others of it may not have done.
 void note_budget(const RowRuns& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
   if (claim.stopped.empty()) return;
-  const auto [least, most] =
-      std::ranges::minmax(row.runs, {}, [](const FoundRun* run) { return run->summary->rounds_done; });
+  std::vector<std::int64_t> rounds, seeds;
+  for (const FoundRun* run : row.runs) {
+    if (run->summary->privacy->stopped.empty()) continue;
+    rounds.push_back(run->summary->rounds_done);
+    seeds.push_back(run->summary->seed);
+  }
+  const auto [least, most] = std::ranges::minmax(rounds);
   notes.push_back(fmt::format(
-      "{} {}: stopped after {} of {} rounds, because {}", kStoppedMark, row.name,
-      range_text(least->summary->rounds_done, most->summary->rounds_done), row.summary().rounds,
+      "{} {}{}: stopped after {} of {} rounds, because {}", kStoppedMark, row.name,
+      seeds.size() == row.runs.size() ? "" : fmt::format(", seed {}", fmt::join(seeds, ", ")),
+      range_text(least, most), row.summary().rounds,
       claim.budget.is_list()
           ? "no client's budget pays for another one"
           : "the next one would have overspent the budget of epsilon " + budget_text(claim.budget)));
@@ -230,6 +242,7 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows) {
   note_neighbours(claims, notes);
   if (any([](const PrivacyClaim& claim) { return claim.unit == "label"; }))
     notes.push_back(fmt::format("unit label: neighbours are {}", kLabelNeighbours));
+  note_alike(rows, claims, unplanned_note, notes);
   note_alike(rows, claims, public_note, notes);
   note_alike(rows, claims, delta_warning, notes);
   note_comparison(claims, notes);

@@ -125,9 +125,13 @@ std::vector<std::string> not_counted(const Rows& gathered, const SettingNames& n
   std::vector<std::string> notes;
   for (const FoundRun* run : gathered.unfinished) {
     const Summary& summary = *run->summary;
-    notes.push_back(fmt::format("{}: seed {} is unfinished ({} of {} rounds) and not counted",
-                                namer.of(key_of(summary)), summary.seed, summary.rounds_done,
-                                summary.rounds));
+    const std::string name = namer.of(key_of(summary));
+    const std::string rounds = fmt::format("{} of {} rounds", summary.rounds_done, summary.rounds);
+    notes.push_back(
+        summary.state == kFailed
+            ? fmt::format("{}: seed {} failed after {} and is not counted: {}", name, summary.seed, rounds,
+                          one_line(summary.failure))
+            : fmt::format("{}: seed {} is unfinished ({}) and not counted", name, summary.seed, rounds));
   }
   const auto broken = static_cast<std::ptrdiff_t>(notes.size());
   for (const FoundRun* run : gathered.broken) notes.push_back(broken_note(*run));

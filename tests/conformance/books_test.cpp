@@ -169,10 +169,22 @@ TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
 TEST_P(BooksOf, HoldThePlanOfEveryRound) {
   const Federation all = federation({.rounds = 5, .cohort_size = 2, .workers = 2, .policy = RecordPolicy()});
   TestRun run(all, plugins().create(GetParam(), declared_by(GetParam(), {{"batch_size", 16}})));
+  const Forecast forecast = run->forecast();
   run.finish();
   EXPECT_FALSE(run->ledger().varies());
   // Who looks at the examples themselves has no epsilon to plan.
   static const std::set<std::string> unplanned{"dsc", "fedd3", "feddm", "fedgm", "ifca"};
+  EXPECT_EQ(forecast.complete, !unplanned.contains(GetParam()));
+  double dearest = 0;
+  for (const auto& [client, record] : run->ledger().clients()) {
+    std::vector<Access> noised = run->ledger().charged(client);
+    std::erase_if(noised,
+                  [](const Access& access) { return std::holds_alternative<ExactAccess>(access.event); });
+    dearest = std::max(dearest, *Odometer(RecordPolicy()).epsilon(noised).epsilon);
+  }
+  if (forecast.complete) {
+    EXPECT_DOUBLE_EQ(*forecast.epsilon, dearest) << "what was foreseen of noised answers";
+  }
   const bool walks = GetParam().starts_with("fedlap");  // a walk may leave its radius
   for (const auto& [client, record] : run->ledger().clients()) {
     for (const Ledger::Segment& segment : record.segments) {

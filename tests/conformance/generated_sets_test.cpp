@@ -53,6 +53,7 @@ class Rounds {
                 double budget = 0) {
     Client client = bench.client(oracle, client_state, round, 8, Workbench::client_streams(round));
     client.budget = budget;
+    client.participations = participations++;
     return algorithm.train(client, downlink);
   }
   Server server_in(std::int64_t round) { return bench.server(server, round, 8, 3); }
@@ -60,6 +61,7 @@ class Rounds {
   Workbench bench;
   LoneServer server{bench.zeros()};
   Message client_state;
+  std::int64_t participations = 0;
 };
 
 class PppflOnQuadratics : public ::testing::Test {

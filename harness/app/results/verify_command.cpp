@@ -96,7 +96,7 @@ class Findings {
                       : fmt::format("Records were edited or damaged, or another version wrote them; run the "
                                     "cell again.{}",
                                     with_data ? " Or what --data needs is not here: their data, or a plugin "
-                                                "(FEDARENA_PLUGIN_PATH)."
+                                                "(--plugin-path)."
                                               : "")});
   }
 
@@ -192,7 +192,7 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
 }
 
 struct VerifyArguments {
-  std::vector<fs::path> folders;
+  std::vector<fs::path> folders, plugin_path;
   bool data = false;
   MakeVerifyData make_verify_data = {};
 };
@@ -200,7 +200,7 @@ struct VerifyArguments {
 int run_verify(const VerifyArguments& arguments) {
   if (!arguments.data) return run(arguments.folders, {});
   FEDARENA_CHECK(arguments.make_verify_data != nullptr, ==, true);
-  return run(arguments.folders, arguments.make_verify_data());
+  return run(arguments.folders, arguments.make_verify_data(arguments.plugin_path));
 }
 
 }  // namespace
@@ -214,6 +214,7 @@ void add_verify_command(CLI::App& app, Action& action, const MakeVerifyData& mak
   command.add_flag("--data", arguments.data,
                    "also load the data of each run and compare them with the recorded hash, and the "
                    "partition with the one that they give");
+  add_plugin_path(command, arguments.plugin_path);
 }
 
 void add_verify_command(CLI::App& app, Action& action) { add_verify_command(app, action, {}); }

@@ -32,11 +32,6 @@ PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
   return host;
 }
 
-void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
-  command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
-      ->allow_extra_args(false);
-}
-
 void add_device(CLI::App& command, std::string& device) {
   command.add_option("--device", device, "auto, cpu, cuda or cuda:N; replaces experiment.device")
       ->type_name("NAME")

@@ -15,9 +15,6 @@ namespace fedarena {
 /// reason.
 PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path);
 
-/// Adds the option --plugin-path, which fills `folders`.
-void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders);
-
 /// Adds the option --device, which fills `device`; empty: it is left out.
 void add_device(CLI::App& command, std::string& device);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "harness/config/grid/tuning.hpp"
 #include "harness/ranks/ranks.hpp"
 #include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/dry_run.hpp"
 #include "harness/runner/plan/tune.hpp"
 #include "harness/runner/rank_worker.hpp"
@@ -53,13 +55,29 @@ RunOptions options_of(const RunArguments& arguments, const std::string& name) {
   return options;
 }
 
-void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginHost& host,
-                        const RunOptions& options, const std::atomic<bool>& stop) {
+void describe(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
+              const std::atomic<bool>& stop) {
+  const RunDescription description = describe_run(cells, host, options, stop);
+  print("{}", description.text);
+  if (description.refusal) throw Error(*description.refusal);
+}
+
+void describe_tuned_run(const GridPoint& point, const TuningPlan& plan, std::size_t cells,
+                        const PluginHost& host, const RunOptions& options, const std::atomic<bool>& stop) {
   const RunOptions trials = trial_options(options);
-  print("Tuning: {} of each algorithm ({}, seed {}), in {}\n{}", counted(plan.trials, "trial"), plan.search,
-        plan.seed, trials.out.string(), describe_run(plan_cells(plan.points), host, trials, stop));
-  print("\nThen {} with the settings of the best trials, in {}; each takes as long as a trial.\n",
-        counted(cells, "cell"), options.out.string());
+  print("Tuning: {} of each algorithm ({}, seed {}), in {}\n", counted(plan.trials, "trial"), plan.search,
+        plan.seed, trials.out.string());
+  RunOptions resumed = options;
+  resumed.resume = true;
+  check_untuned(point, plan, resumed);
+  const std::vector<PlannedCell> trial_cells = plan_cells(plan.points);
+  describe(trial_cells, host, trials, stop);
+  const bool all_finished = std::ranges::all_of(trial_cells, [&](const PlannedCell& trial) {
+    return is_finished(recorded_summary(trials.out / trial.folder()));
+  });
+  print("\nThen {} with the settings of the best trials, in {}{}\n", counted(cells, "cell"),
+        options.out.string(), all_finished ? ":" : "; each takes as long as a trial.");
+  if (all_finished) describe(tuned_by_trials(point, plan, options).cells(), host, options, stop);
 }
 
 // What the command is on every rank but the first, whatever it says there. That it was told to stop is no
@@ -112,19 +130,21 @@ int run_experiments(const RunArguments& arguments) {
   RunOptions options = options_of(arguments, points.front().experiment.name);
   if (trials_alone) options = trial_options(options);
   options.ranks = ranks.get();
-  if (arguments.dry_run) {
-    if (tuning && arguments.stage.empty())
-      describe_tuned_run(*tuning, cells.size(), host, options, stop);
-    else
-      print("{}", describe_run(cells, host, options, stop));
+  const bool chooses = tuning && arguments.stage.empty();
+  if (arguments.dry_run && chooses) {
+    describe_tuned_run(points.front(), *tuning, cells.size(), host, options, stop);
     return kSuccess;
   }
   std::optional<TunedExperiment> tuned;
   if (tuning && !trials_alone) {
-    tuned = arguments.stage == kCells ? tuned_by_trials(points.front(), *tuning, options)
-                                      : tune(points.front(), *tuning, host, options, stop);
+    tuned = chooses ? tune(points.front(), *tuning, host, options, stop)
+                    : tuned_by_trials(points.front(), *tuning, options);
     if (!tuned) return stopped();
     cells = tuned->cells(arguments.only);
+  }
+  if (arguments.dry_run) {
+    describe(cells, host, options, stop);
+    return kSuccess;
   }
   if (!run_cells(cells, host, options, stop)) return stopped();
   print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n",

@@ -55,8 +55,8 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
 }  // namespace
 
 void add_full_verify_command(CLI::App& app, Action& action) {
-  add_verify_command(app, action, [] {
-    const auto host = std::make_shared<const PluginHost>(load_plugins({}));
+  add_verify_command(app, action, [](const std::vector<fs::path>& plugin_path) {
+    const auto host = std::make_shared<const PluginHost>(load_plugins(plugin_path));
     const auto catalog = std::make_shared<const Catalog>(make_catalog(*host));
     const auto inputs = std::make_shared<SharedInputs>();
     return [host, catalog, inputs](const fs::path& run) { return verify_data(run, *catalog, *inputs); };

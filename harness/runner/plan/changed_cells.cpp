@@ -49,13 +49,12 @@ void add_tuning_change(Changes& changes, const results::Summary& before, const P
   if (was != is) changes[fmt::format("tuning was {}, now {}", was, is)].push_back(now.folder().string());
 }
 
-// Of a cell whose noise is still to be found, all that is known.
-std::string without_noise(const std::string& toml) {
+// What is still to be found is left out.
+std::string without(const std::set<std::string>& unknown, const std::string& toml) {
   std::istringstream lines(toml);
   std::string kept, line;
   while (std::getline(lines, line)) {
-    const std::string key = line.substr(0, line.find(' '));
-    if (key != kNoiseMultiplier && key != kNoiseForEpsilon) kept += line + "\n";
+    if (!unknown.contains(line.substr(0, line.find(' ')))) kept += line + "\n";
   }
   return kept;
 }
@@ -116,7 +115,8 @@ void check_same_experiment(const fs::path& run, const std::string& recorded, con
   refuse_changed(run.parent_path(), changes);
 }
 
-void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume) {
+void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume,
+                   const std::set<std::string>& tuned) {
   Changes changes;
   for (const PlannedCell& cell : cells) {
     const fs::path path = out / cell.folder();
@@ -126,13 +126,12 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     if (!fs::exists(path / results::kSummaryFile, ignored)) continue;
     // What is broken is told before anything is trained.
     const auto run = results::RunDirectory::resume(path);
-    std::string before = run.read_file(results::kExperimentFile), now = to_toml(cell.experiment());
-    if (cell.algorithm->noise_for_epsilon() > 0) {
-      before = without_noise(before);
-      now = without_noise(now);
-    }
+    std::set<std::string> unknown = tuned;
+    if (cell.algorithm->noise_for_epsilon() > 0) unknown.insert({kNoiseForEpsilon, kNoiseMultiplier});
+    const std::string before = without(unknown, run.read_file(results::kExperimentFile));
+    const std::string now = without(unknown, to_toml(cell.experiment()));
     if (before != now) add_changes(changes, before, now, cell.folder().string());
-    add_tuning_change(changes, run.summary(), cell);
+    if (tuned.empty()) add_tuning_change(changes, run.summary(), cell);
   }
   if (!changes.empty()) refuse_changed(out, changes);
 }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,9 @@ namespace fedarena {
 /// holds a run is an Error. With it, runs of another experiment are: one that says which settings were
 /// changed since, from what to what, and which cells they concern. Noise that is still to be found for a cell
 /// is left out of that.
-void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem::path& out, bool resume);
+/// `tuned`: names of settings that trials will choose, of cells whose tuning is not known yet either.
+void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem::path& out, bool resume,
+                   const std::set<std::string>& tuned = {});
 
 /// Throws that Error for one run directory and the experiment that it should be of, as a file, unless it is.
 void check_same_experiment(const std::filesystem::path& run, const std::string& recorded,

@@ -75,12 +75,12 @@ class DryRun {
         times_(inputs_, pool_),
         noise_(host, inputs_, pool_, stop) {}
 
-  std::string text() {
+  RunDescription description() {
     cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { noises_ += line + "\n"; });
     check_folders(cells_, options_.out, /*resume=*/true);
     find_kin();
-    check_cells();
     check_data(cells_, options_.out, inputs_);
+    check_cells();
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "epsilon (RDP)",
                                 "downlink", "uplink", "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
@@ -98,9 +98,10 @@ class DryRun {
     right_aligned.front() = right_aligned.back() = false;
     std::string taken;
     for (const std::string& data : taken_) taken += data + "\n\n";
-    return head() + taken + noises_ + (noises_.empty() ? "" : "\n") +
-           results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
-           (may_end_early() ? kSooner : "");
+    return {head() + taken + noises_ + (noises_.empty() ? "" : "\n") +
+                results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
+                (may_end_early() ? kSooner : ""),
+            cannot_begin_.complaint()};
   }
 
  private:
@@ -145,33 +146,26 @@ class DryRun {
             start.forecast.rounds == experiment.rounds
                 ? fmt::format("{}", experiment.rounds)
                 : fmt::format("{} of {}", start.forecast.rounds, experiment.rounds),
-            epsilon_of(index, start.forecast),
-            fmt::format("{}", start.downlink),
+            start.can_begin ? epsilon_of(index, start.forecast) : "-",
+            start.can_begin ? fmt::format("{}", start.downlink) : "-",
             uplink_of(index),
             results::human_bytes(static_cast<double>(needs_[index])),
             seconds.mark + results::human_seconds(seconds.value),
-            progress_text(found_[index])};
+            start.can_begin ? progress_text(found_[index]) : "cannot begin"};
   }
 
-  // What is known before the first round, which must be one that can begin.
+  // What is known before the first round.
   struct Start {
+    bool can_begin = false;
     std::size_t downlink = 0;
     Forecast forecast = {};
   };
 
   Start start_of(const PlannedCell& cell) {
-    const AlgorithmEntry& entry = *cell.algorithm;
-    const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
-    const auto dealt = inputs_.dealt(cell.point->experiment, cell.seed);
-    Simulation simulation(
-        cell_setup(cell, inputs_, *dealt, *algorithm, host_.info(entry.name).plugin, pool_, stop_));
-    try {
-      simulation.check_next_round();
-    } catch (const Error& error) {
-      const Complaint& told = error.complaint();
-      throw Error::at(told.place, fmt::format("{}: {}", cell.name(), told.found), told);
-    }
-    Start start{simulation.next_downlink().size(), simulation.forecast()};
+    OpenedCell opened(cell, host_, inputs_, pool_, stop_);
+    Simulation& simulation = opened.simulation();
+    if (!cannot_begin_.try_cell(cell, simulation)) return {};
+    Start start{true, simulation.next_downlink().size(), simulation.forecast()};
     if (!cell.algorithm->is_private() || !start.forecast.complete)
       start.forecast.rounds = cell.point->experiment.rounds;
     return start;
@@ -266,9 +260,10 @@ class DryRun {
   std::string sums() const {
     const bool at_most = may_end_early();
     const char* bound = at_most == at_least_ ? "" : at_most ? "at most " : "at least ";
-    return fmt::format("\n{} of {} finished; {}about {} s of work left, {} of data in memory\n", finished_,
+    const char* unbounded = at_most && at_least_ ? " (some cells may end sooner, others take longer)" : "";
+    return fmt::format("\n{} of {} finished; {}about {} s of work left{}, {} of data in memory\n", finished_,
                        counted(cells_.size(), "cell"), bound, results::human_seconds(seconds_left_),
-                       results::human_bytes(static_cast<double>(inputs_.data_bytes())));
+                       unbounded, results::human_bytes(static_cast<double>(inputs_.data_bytes())));
   }
 
   std::vector<PlannedCell> cells_;
@@ -286,16 +281,17 @@ class DryRun {
   std::map<std::string, std::vector<std::size_t>> kin_;
   std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, Seconds> seconds_;  // of the first seed's cell
   std::size_t finished_ = 0;
+  CannotBegin cannot_begin_;
   double seconds_left_ = 0;
   bool at_least_ = false;
 };
 
 }  // namespace
 
-std::string describe_run(const std::vector<PlannedCell>& cells, const PluginHost& host,
-                         const RunOptions& options, const std::atomic<bool>& stop) {
+RunDescription describe_run(const std::vector<PlannedCell>& cells, const PluginHost& host,
+                            const RunOptions& options, const std::atomic<bool>& stop) {
   use_one_torch_thread();
-  return DryRun(cells, host, options, stop).text();
+  return DryRun(cells, host, options, stop).description();
 }
 
 }  // namespace fedarena

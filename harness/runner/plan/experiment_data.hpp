@@ -21,9 +21,6 @@ bool has_proxy(const Experiment& experiment);
 /// when they are not there or do not fit the data set.
 torch::Tensor load_proxy(const Experiment& experiment, const Dataset& data);
 
-/// How many of these examples' inputs [n, ...] are, bit by bit, among others [m, ...].
-std::int64_t count_known(const torch::Tensor& inputs, const torch::Tensor& others);
-
 /// The data set with the settings that are not defaults, what is held out of it, and proxy data: rows of a
 /// table that differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction =
 /// 0.1)", "mnist (proxy = fashion-mnist (limit = 100))".

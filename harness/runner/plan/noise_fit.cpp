@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 #include "fedarena/base/find.hpp"
 
 #include "harness/runner/cell_setup.hpp"
-#include "harness/simulation/simulation.hpp"
 
 namespace fedarena {
 namespace {
@@ -54,11 +52,7 @@ double NoiseFit::epsilon_of(const GridPoint& point, const AlgorithmEntry& entry,
   set_noise(trial.experiment.algorithms.front().privacy, noise);
   trial.experiment.audit.noise = "on";  // what a control would have
   const PlannedCell cell{.point = &trial, .algorithm = &trial.experiment.algorithms.front(), .seed = seed};
-  const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
-  const auto dealt = inputs_.dealt(trial.experiment, seed);
-  Simulation simulation(
-      cell_setup(cell, inputs_, *dealt, *algorithm, host_.info(entry.name).plugin, pool_, stop_));
-  const Forecast forecast = simulation.forecast();
+  const Forecast forecast = OpenedCell(cell, host_, inputs_, pool_, stop_).simulation().forecast();
   if (forecast.complete) return forecast.epsilon.value_or(std::numeric_limits<double>::infinity());
   refuse(place_of(point, entry), entry.noise_for_epsilon(), "it does not say beforehand what it will ask for",
          "Set noise_multiplier for it");

@@ -70,6 +70,14 @@ std::vector<PlannedCell> TunedExperiment::cells(const std::vector<std::string>& 
   return cells;
 }
 
+void check_untuned(const GridPoint& point, const TuningPlan& plan, const RunOptions& options) {
+  std::set<std::string> tuned;
+  for (const GridPoint& trial : plan.points) {
+    for (const auto& [path, value] : trial.swept) tuned.insert(path.substr(path.rfind('.') + 1));
+  }
+  check_folders(plan_cells({&point, 1}), options.out, options.resume, tuned);
+}
+
 RunOptions trial_options(RunOptions options) {
   // A path that ends in a slash has no last name.
   const fs::path out = options.out.has_filename() ? options.out : options.out.parent_path();
@@ -80,8 +88,7 @@ RunOptions trial_options(RunOptions options) {
 
 std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& plan, const PluginHost& host,
                                     const RunOptions& options, const std::atomic<bool>& stop) {
-  // Not after hours of trials. With resume, only the trials tell what should be there.
-  if (!options.resume) check_folders(plan_cells({&point, 1}), options.out, false);
+  check_untuned(point, plan, options);
   const RunOptions trials = trial_options(options);
   print(options.messages, "Tuning: {} trials of each algorithm ({}, seed {}), in {}\n", plan.trials,
         plan.search, plan.seed, trials.out.string());

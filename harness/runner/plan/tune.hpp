@@ -30,6 +30,10 @@ RunOptions trial_options(RunOptions options);
 /// of another experiment.
 TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, const RunOptions& options);
 
+/// Looks at the folders of the tuned cells as `check_folders` does, as far as they are known: not after hours
+/// of trials.
+void check_untuned(const GridPoint& point, const TuningPlan& plan, const RunOptions& options);
+
 /// Runs the trials, tells `options.messages` what they took and chose, and returns the experiment with those
 /// settings; nothing when `stop` was set. Throws Error as `run_cells` does, also where the experiment's own
 /// folders (`options.out`) hold runs already, without resume.

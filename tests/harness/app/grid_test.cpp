@@ -256,8 +256,10 @@ TEST_F(DryRun, CallsNoTimeAnUpperBoundThatMayBeTooLow) {
   SmallExperiment{.training = "", .algorithms = {"fedlap"}}.write_to(scratch);
   const std::string command = "run small.toml --dry-run";
   EXPECT_THAT(succeed(command).out, HasSubstr("\n0 of 1 cell finished; at least about "));
-  EXPECT_THAT(succeed(command + " --set stopping.patience=1 --set evaluation.validation_fraction=0.2").out,
-              HasSubstr("\n0 of 1 cell finished; about "));
+  EXPECT_THAT(
+      succeed(command + " --set stopping.patience=1 --set evaluation.validation_fraction=0.2").out,
+      ContainsRegex("\n0 of 1 cell finished; about [0-9.]+ s of work left .some cells may end sooner, "
+                    "others take longer., "));
 }
 
 TEST_F(DryRun, OfManyCellsNamesTheFirst) {
@@ -313,6 +315,21 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
     EXPECT_THAT(refused(command),
                 HasSubstr("fedlap-dp, seed 1: the budget of epsilon 1e-06 does not pay for a "
                           "single round"));
+  }
+  EXPECT_FALSE(fs::exists(scratch / "other")) << "nothing was begun";
+  // One budget pays, the other does not; whoever draws the noise.
+  SmallExperiment{.algorithms = {"dp-fedavg"},
+                  .more = "\n[privacy]\npolicy = \"record\"\n[sweep]\n\"privacy.budget\" = [1e-6, 40]\n"}
+      .write_to(scratch);
+  const Outcome planned = failed("run small.toml --out other --dry-run");
+  EXPECT_THAT(planned.out, ContainsRegex("\nprivacy.budget=1e-06/dp-fedavg-seed-1 [^\n]* cannot begin\n"));
+  EXPECT_THAT(planned.out, ContainsRegex("\nprivacy.budget=40/dp-fedavg-seed-1 [^\n]* not begun\n"));
+  for (const char* more : {"", " --set 'privacy.noise_source=\"system\"'"}) {
+    EXPECT_THAT(
+        failed(std::string("run small.toml --out other") + more).err,
+        HasSubstr("privacy.budget=1e-06, dp-fedavg, seed 1: the budget of epsilon 1e-06 does not pay for "
+                  "a single round"));
+    EXPECT_FALSE(fs::exists(scratch / "other"));
   }
   SmallExperiment{.algorithms = {"ifca"}, .more = "\n[privacy]\npolicy = \"record\"\n"}.write_to(scratch);
   EXPECT_THAT(succeed("run small.toml --dry-run").out, ContainsRegex("\nifca-seed-1 [^\n]* 3 +\\? +"));

@@ -132,6 +132,18 @@ TEST_F(TuningRun, GoesOnWithTrialsThatAreThere) {
                 "algorithms.fedavg.rate=0.05, now 3 trials (grid, seed 0): algorithms.fedavg.rate=0.05"));
 }
 
+// What trials do not choose is known before they take their hours.
+TEST_F(TuningRun, RefusesChangedSettingsBeforeItsTrials) {
+  tuned().write_to(scratch);
+  succeed("run small.toml");
+  fs::remove_all(scratch / "runs/small-tuning");
+  for (const char* option : {"", " --dry-run"}) {
+    EXPECT_THAT(failed(std::string("run small.toml --resume --set experiment.rounds=2") + option).err,
+                HasSubstr("experiment.rounds was "));
+    EXPECT_FALSE(fs::exists(scratch / "runs/small-tuning"));
+  }
+}
+
 TEST_F(TuningRun, SaysThatNoEpsilonCoversTheTrials) {
   tuned().write_to(scratch);
   EXPECT_THAT(succeed("run small.toml --set privacy.policy=record --set "
@@ -149,6 +161,7 @@ TEST_F(TuningRun, TellsBeforehandWhatItWouldRun) {
                     HasSubstr("algorithms.fedprox.mu=0.01"),
                     HasSubstr("Then 4 cells with the settings of the best trials, in runs/small;")));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
+  EXPECT_THAT(refused("run small.toml --dry-run --stage cells"), HasSubstr("this trial is not finished"));
   EXPECT_THAT(refused("run small.toml --only fedavg"),
               HasSubstr("--only fedavg: only a part of a file with [tuning] is asked for"));
 }

@@ -147,6 +147,12 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
                 HasSubstr("otherwise when it is asked alone"));
     EXPECT_TRUE(oracle.accesses().list().empty());
   }
+  // Also where others were asked for before.
+  RecordOracle later = with_noise(bench, 1);
+  (void)later.noisy_sum(sums, {.parts = 20, .numbers = 3, .bound = 100});
+  EXPECT_THAT(
+      test::message_of([&] { (void)later.noisy_sum(centred, {.parts = 20, .numbers = 3, .bound = 100}); }),
+      HasSubstr("otherwise when it is asked alone"));
   RecordOracle oracle = with_noise(bench, 1, range(0, 7));
   EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(sums, {.parts = 8, .numbers = 3}); }),
               HasSubstr("7 examples, too few for 8 parts"));

@@ -1,6 +1,8 @@
+#include <exception>
 #include <malloc.h>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "harness/simulation/round_notes.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
@@ -76,6 +78,56 @@ TEST_F(ObservedMeans, TellWhoTookWhichModel) {
 }
 
 TEST_F(ObservedMeans, OfNothingAreNone) { EXPECT_THAT(observed_means({}), IsEmpty()); }
+
+// LibTorch does not count writes through data(), and which clients would see them depends on the workers.
+class Downlinks : public SmallRuns<> {
+ protected:
+  Downlinks() : SmallRuns({3, 1, 6}) {}
+};
+
+TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
+  class Writer final : public Algorithm {
+   public:
+    Message train(Client& client, const Message& downlink) const override {
+      if (client.id == 1) downlink[kModel].flat().data().mul_(1.5);
+      return {{kModel, downlink[kModel]}};
+    }
+    void aggregate(Server& server, const Uplink& uplink) const override {
+      server.params = uplink.mean(kModel);
+    }
+  };
+  const Writer writer;
+  const SimulationSetup setup = setup_on(pool, 1, 3);
+  Simulation simulation({.dataset = setup.dataset,
+                         .partition = setup.partition,
+                         .model = setup.model,
+                         .algorithm = writer,
+                         .pool = pool,
+                         .stop = setup.stop,
+                         .seed = 4,
+                         .rounds = 1,
+                         .cohort_size = 3});
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
+              HasSubstr("the message from the server was written to by the algorithm in train, round 1"));
+}
+
+// Which of two threads asks first decides which answer is whose.
+TEST_F(Downlinks, AndOraclesAnswerInTheirClientsThreadAlone) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    std::exception_ptr failure;
+    std::thread([&] {
+      try {
+        (void)client.oracle.gradient(at, {.batch_size = 1});
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }).join();
+    if (failure) std::rethrow_exception(failure);
+  };
+  Simulation simulation(setup_on(pool, 1, 1));
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
+              HasSubstr("the oracle is asked for a gradient in a thread of the plugin's"));
+}
 
 // What a round is recorded to have computed, against counts by hand.
 

@@ -79,6 +79,29 @@ TEST(ComputeClaim, AgreesWithTheAccount) {
   EXPECT_FALSE(claim.assumed);
 }
 
+// One round, or rounds that are all alike, tell nothing of how it was decided what to ask for.
+TEST(ComputeClaim, SaysWhereNobodySaidBeforehandWhatWouldBeAskedFor) {
+  const RoundAccesses planned(accesses({sampled(0.05, 1)}).list(), std::vector<Access>());
+  for (const bool by_budget : {false, true}) {
+    Ledger ledger = record_ledger();
+    for (std::int64_t round = 1; round <= 3; ++round) ledger.record(round, 0, planned);
+    EXPECT_FALSE(stated(ledger, kSettings, by_budget ? 100 : 0).unplanned);
+    ledger.record(2, 3, accesses({ExactAccess{"loss"}}));
+    EXPECT_FALSE(stated(ledger, kSettings, by_budget ? 100 : 0).unplanned) << "nothing is proven anyway";
+    Ledger once = record_ledger();
+    for (std::int64_t round = 1; round <= 3; ++round) once.record(round, 0, planned);
+    once.record(1, 3, accesses({sampled(0.05, 1)}));
+    EXPECT_TRUE(stated(once, kSettings, by_budget ? 100 : 0).unplanned);
+  }
+}
+
+TEST(ComputeClaim, NamesTheNeighboursOfMessagesWhateverTheirNoise) {
+  Ledger ledger(Unit::kLocal);
+  ledger.add_client(0, 1000);
+  ledger.record(1, 0, accesses({Laplace{.epsilon = 2}}));
+  EXPECT_EQ(stated(ledger).adjacency, "replace-one");
+}
+
 TEST(ComputeClaim, StatesWhatMessagesClaimPerUnitOfDistanceAndNominally) {
   Ledger ledger(Unit::kLocal);
   ledger.add_client(0, 1000);

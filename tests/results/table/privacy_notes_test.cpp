@@ -87,7 +87,7 @@ TEST(PrivacyNotes, CollectsWhatIsNoteworthyInAnySeed) {
   const Table table = table_of({first, second});
   EXPECT_THAT(render_markdown(table), HasSubstr("| 14-20‡ |"));
   EXPECT_THAT(render_markdown(table), HasSubstr("2.79 (as if unproven*)"));
-  EXPECT_THAT(table.notes, Contains(HasSubstr("stopped after 14-20 of 20 rounds")));
+  EXPECT_THAT(table.notes, Contains(HasSubstr("seed 2: stopped after 14 of 20 rounds")));
   EXPECT_THAT(table.notes, Contains("fedavg: as if*, epsilon (RDP, PLD) is unproven: why"));
 }
 
