@@ -1,7 +1,11 @@
 #include "harness/sdk/plugin_visit.hpp"
 
+#include <array>
+#include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <unistd.h>
@@ -14,6 +18,8 @@ namespace fedarena {
 namespace {
 
 thread_local const PluginCall* inside = nullptr;
+// A call of whichever thread, for crashes in threads that a plugin started.
+std::atomic<const PluginCall*> at_work = nullptr;
 
 void refuse_exit() {
   if (inside == nullptr) return;
@@ -27,7 +33,8 @@ void refuse_exit() {
 
 // Says whose the crash is, by what a handler of signals may call, and lets it happen.
 void name_who_crashed(int signal) {
-  if (inside != nullptr) {
+  const PluginCall* call = inside != nullptr ? inside : at_work.load();
+  if (call != nullptr) {
     const auto say = [](std::string_view text) {
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     };
@@ -38,20 +45,49 @@ void name_who_crashed(int signal) {
       say({digits.data(), digits.size()});
     };
     say("fedarena: ");
-    say(inside->origin);
+    say(call->origin);
     say(", in ");
-    say(inside->function);
-    say_number(", round ", inside->round);
-    say_number(", client ", inside->client);
-    say(", crashed the program\n  All complete rounds of a run are kept: --resume continues it.\n");
+    say(call->function);
+    say_number(", round ", call->round);
+    say_number(", client ", call->client);
+    say(call == inside ? ", crashed the program" : ", was at work when another thread crashed the program");
+    say("\n  All complete rounds of a run are kept: --resume continues it.\n");
   }
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
 void watch_for_crashes() {
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, name_who_crashed);
+  struct sigaction action {};
+  action.sa_handler = name_who_crashed;
+  action.sa_flags = SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::sigaction(signal, &action, nullptr);
 }
+
+// Where a recursion without an end has left no room, a handler needs some elsewhere. Each thread has its own,
+// unless somebody gave it one before.
+class HandlerStack {
+ public:
+  HandlerStack() {
+    stack_t now{};
+    if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+    memory_ = std::make_unique<std::array<std::byte, kBytes>>();
+    now = {.ss_sp = memory_->data(), .ss_flags = 0, .ss_size = kBytes};
+    if (::sigaltstack(&now, nullptr) != 0) memory_.reset();
+  }
+  ~HandlerStack() {
+    if (!memory_) return;
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    ::sigaltstack(&none, nullptr);
+  }
+  HandlerStack(const HandlerStack&) = delete;
+  HandlerStack& operator=(const HandlerStack&) = delete;
+
+ private:
+  static constexpr std::size_t kBytes = 65536;
+  std::unique_ptr<std::array<std::byte, kBytes>> memory_;
+};
 
 }  // namespace
 
@@ -68,10 +104,16 @@ PluginVisit::PluginVisit(const PluginCall* call) : outside_(inside) {
   FEDARENA_CHECK(registered, ==, 0);
   static std::once_flag watching;
   std::call_once(watching, watch_for_crashes);
+  static thread_local const HandlerStack stack;
   inside = call;
+  at_work.store(call, std::memory_order_relaxed);
 }
 
-PluginVisit::~PluginVisit() { inside = outside_; }
+PluginVisit::~PluginVisit() {
+  const PluginCall* own = inside;
+  at_work.compare_exchange_strong(own, outside_, std::memory_order_relaxed);
+  inside = outside_;
+}
 
 const PluginCall* PluginVisit::current() { return inside; }
 

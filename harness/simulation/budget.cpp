@@ -64,7 +64,8 @@ std::string remedy_for(std::optional<double> epsilon) {
   if (!epsilon || std::isinf(*epsilon))
     return "No budget pays for an access without noise, or of unproven cost: change what makes it, or leave "
            "the budget out";
-  return "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the budget";
+  return "Raise noise_multiplier (noise_for_epsilon finds how far), train less in a round, or raise the "
+         "budget";
 }
 
 }  // namespace

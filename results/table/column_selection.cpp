@@ -15,10 +15,10 @@ namespace fedarena::results {
 namespace {
 
 // In the order of TableColumn.
-constexpr std::array<const char*, 15> kNames = {"rounds",       "seeds",          "accuracy",     "clients",
-                                                "epsilon",      "attacks",        "attack-rates", "examples",
-                                                "gradients",    "operations",     "uplink",       "downlink",
-                                                "total-uplink", "total-downlink", "seconds"};
+constexpr std::array<const char*, 17> kNames = {
+    "rounds",      "seeds",    "accuracy",     "clients",        "epsilon",   "epsilon-rdp",
+    "epsilon-pld", "attacks",  "attack-rates", "examples",       "gradients", "operations",
+    "uplink",      "downlink", "total-uplink", "total-downlink", "seconds"};
 
 TableColumn parse_column(const std::string& name) {
   const auto found = std::ranges::find(kNames, name);

@@ -11,9 +11,11 @@ namespace fedarena::results {
 enum class TableColumn {
   kRounds,
   kSeeds,
-  kResult,       ///< accuracy, RMSE, or the metric that the table was made for
-  kClients,      ///< four columns about the accuracies of single clients
-  kEpsilon,      ///< and what it is an epsilon of
+  kResult,      ///< accuracy, RMSE, or the metric that the table was made for
+  kClients,     ///< four columns about the accuracies of single clients
+  kEpsilon,     ///< by both accountants, and what it is an epsilon of
+  kEpsilonRdp,  ///< by one, and of what, as far as rows differ in that
+  kEpsilonPld,
   kAttacks,      ///< of attacks on membership: the area for each score
   kAttackRates,  ///< true positive rates and advantage for each score
   kExamples,

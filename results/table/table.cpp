@@ -14,6 +14,7 @@
 #include "results/table/notes.hpp"
 #include "results/table/row_results.hpp"
 #include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -189,6 +190,22 @@ bool any_regression(const Table& table) {
 bool claims_per_distance(const Table& table) {
   return std::ranges::any_of(table.rows,
                              [](const Row& row) { return row.privacy && row.privacy->per_distance; });
+}
+
+std::span<const ClaimTerm> claim_terms() {
+  static constexpr std::array<ClaimTerm, 3> kTerms{
+      {{"delta", [](const PrivacyClaim& claim) { return short_number(claim.settings.delta); }},
+       {"unit", [](const PrivacyClaim& claim) { return claim.unit; }},
+       {"adjacency", [](const PrivacyClaim& claim) { return claim.adjacency; }}}};
+  return kTerms;
+}
+
+std::optional<std::string> shared_term(const Table& table, const ClaimTerm& term) {
+  std::set<std::string> texts;
+  for (const Row& row : table.rows) {
+    if (row.privacy) texts.insert(term.text(*row.privacy));
+  }
+  return texts.size() == 1 ? std::optional(*texts.begin()) : std::nullopt;
 }
 
 std::vector<std::string> nominal_names(const Table& table) {

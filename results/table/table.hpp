@@ -130,6 +130,15 @@ std::vector<std::string> attack_scores(const Table& table);
 /// Whether any row makes a claim per unit of distance.
 bool claims_per_distance(const Table& table);
 
+/// A part of a claim without which its epsilon says nothing: delta, unit and adjacency.
+struct ClaimTerm {
+  const char* heading;
+  std::string (*text)(const PrivacyClaim& claim);
+};
+std::span<const ClaimTerm> claim_terms();
+/// What all rows that claim something have of it; none where they differ.
+std::optional<std::string> shared_term(const Table& table, const ClaimTerm& term);
+
 /// What papers call the privacy of any row, ascending, and what it is of a row; none where it has no such.
 std::vector<std::string> nominal_names(const Table& table);
 std::optional<double> nominal_of(const Row& row, const std::string& what);

@@ -90,8 +90,17 @@ std::string legend(const Table& table, const Selection& selection) {
   say(tested("client-rmse"),
       "Clients (RMSE)" + when +
           ": the mean over clients of the RMSE on each one's own test examples, and the largest of any.");
-  say(shown(TableColumn::kEpsilon) && any_has(table, &Row::privacy),
-      fmt::format("Epsilon: upper bound, rounded up, the largest over seeds{}.",
+  const bool one_accountant = shown(TableColumn::kEpsilonRdp) || shown(TableColumn::kEpsilonPld);
+  std::string of;
+  for (const ClaimTerm& term : claim_terms()) {
+    const auto shared =
+        one_accountant && !shown(TableColumn::kEpsilon) ? shared_term(table, term) : std::nullopt;
+    if (shared && !shared->empty())
+      of += fmt::format("{}{} {}", of.empty() ? " (" : ", ", term.heading, *shared);
+  }
+  if (!of.empty()) of += ")";
+  say((shown(TableColumn::kEpsilon) || one_accountant) && any_has(table, &Row::privacy),
+      fmt::format("Epsilon{}: upper bound, rounded up, the largest over seeds{}.", of,
                   table.metric && table.metric->moment != Moment::kLast
                       ? ", of the whole run and not of the round that is read"
                       : ""));

@@ -125,10 +125,18 @@ void add_privacy(const Table& table, RowColumns& columns) {
                          return value ? number_cell(fmt::format("{:.2f}", *value)) : Cell(kNothing);
                        }});
   }
-  columns.push_back(
-      claim_column("delta", [](const PrivacyClaim& claim) { return short_number(claim.settings.delta); }));
-  columns.push_back(claim_column("unit", [](const PrivacyClaim& claim) { return claim.unit; }));
-  columns.push_back(claim_column("adjacency", [](const PrivacyClaim& claim) { return claim.adjacency; }));
+  for (const ClaimTerm& term : claim_terms()) columns.push_back(claim_column(term.heading, term.text));
+}
+
+// Of one accountant alone; what all rows share of a claim stands in the legend.
+void add_epsilon(const RowColumn& column, const Table& table, RowColumns& columns) {
+  columns.push_back(column);
+  for (const ClaimTerm& term : claim_terms()) {
+    const bool is_there = std::ranges::any_of(
+        columns, [&](const RowColumn& other) { return other.heading.text == term.heading; });
+    if (!is_there && any_has(table, &Row::privacy) && !shared_term(table, term))
+      columns.push_back(claim_column(term.heading, term.text));
+  }
 }
 
 // Sorted by the least rounds of any seed.
@@ -164,6 +172,10 @@ void add(TableColumn shown, const Table& table, RowColumns& columns) {
       return add_clients(table, columns);
     case TableColumn::kEpsilon:
       return add_privacy(table, columns);
+    case TableColumn::kEpsilonRdp:
+      return add_epsilon(epsilon_column("RDP", &PrivacyClaim::rdp, &PrivacyClaim::as_if_rdp), table, columns);
+    case TableColumn::kEpsilonPld:
+      return add_epsilon(epsilon_column("PLD", &PrivacyClaim::pld, &PrivacyClaim::as_if_pld), table, columns);
     case TableColumn::kAttacks:
       return add_attacks(table, attack_measures().first(1), columns);
     case TableColumn::kAttackRates:

@@ -162,6 +162,11 @@ TEST(GuardDeathTest, NamesWhoCrashed) {
   EXPECT_EXIT(run("train", "crash"), testing::KilledBySignal(SIGSEGV),
               "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, crashed the program\n"
               "  All complete rounds of a run are kept");
+  EXPECT_EXIT(
+      run("train", "recursion"), testing::KilledBySignal(SIGSEGV),
+      "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, crashed the program\n");
+  EXPECT_EXIT(run("train", "thread"), testing::KilledBySignal(SIGABRT),
+              "in train, round 3, client 7, was at work when another thread crashed the program\n");
 }
 
 TEST(Guard, LetsInterruptionsPass) {

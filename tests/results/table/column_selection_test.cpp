@@ -26,10 +26,28 @@ TEST(ColumnSelection, KeepsTheGivenOrderAndKnowsEveryName) {
               HasSubstr("|   uplink | downlink | total uplink | total downlink | seconds |"));
 }
 
+// An epsilon says nothing without them.
+TEST(ColumnSelection, SaysWhatAnEpsilonIsOfOnceWhereRowsAgree) {
+  Summary other = finished_privately("dp-fedprox", 1, 0.5);
+  const auto shown = [&](const char* columns) {
+    return render_markdown(
+        make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5)), found(other)}),
+        parse_selection(columns));
+  };
+  EXPECT_THAT(shown("epsilon-rdp"), HasSubstr("| algorithm  | epsilon (RDP) |\n"));
+  EXPECT_THAT(shown("epsilon-pld"),
+              HasSubstr("\nEpsilon (delta 1e-5, unit record, adjacency zero-out): upper "));
+  other.privacy->settings.delta = 1e-6;
+  EXPECT_THAT(shown("epsilon-rdp,epsilon-pld"),
+              HasSubstr("| algorithm  | epsilon (RDP) | delta | epsilon (PLD) |\n"));
+  EXPECT_THAT(shown("epsilon-rdp"), HasSubstr("\nEpsilon (unit record, adjacency zero-out): upper "));
+}
+
 TEST(ColumnSelection, RefusesUnknownNamesAndRepetitions) {
   const auto refused = [](const std::string& text) { return message_of([&] { parse_selection(text); }); };
   const std::string names =
-      "rounds, seeds, accuracy, clients, epsilon, attacks, attack-rates, examples, gradients, operations, "
+      "rounds, seeds, accuracy, clients, epsilon, epsilon-rdp, epsilon-pld, attacks, attack-rates, examples, "
+      "gradients, operations, "
       "uplink, downlink, total-uplink, total-downlink, seconds";
   EXPECT_EQ(refused("accuracy,gradient"),
             "--columns: \"gradient\" is unknown; allowed: " + names + "; did you mean \"gradients\"?");

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include <fedarena/algorithm.hpp>
 
@@ -18,6 +19,12 @@ using namespace fedarena;
 
 void throw_if_told(const char* variable, const char* text) {
   if (std::getenv(variable) != nullptr) throw std::runtime_error(text);
+}
+
+// Nobody can tell, so that no compiler makes a loop of it.
+int without_end(int depth) {
+  volatile int room[256] = {depth};
+  return room[0] > 0 ? without_end(room[0] + 1) + room[0] : 0;
 }
 
 void let_nothing_out() noexcept { throw_if_told("FEDARENA_TEST_LOADING_ENDS", "must not get out"); }
@@ -140,6 +147,8 @@ class Thrower final : public Algorithm {
     if (config_.what == "interrupted") throw Interrupted();
     if (config_.what == "rounding") std::fesetround(FE_UPWARD);
     if (config_.what == "crash") std::raise(SIGSEGV);
+    if (config_.what == "recursion") (void)without_end(1);
+    if (config_.what == "thread") std::thread([] { throw std::runtime_error("nobody catches it"); }).join();
     if (config_.what == "exit") std::exit(0);
     if (config_.what == "quick_exit") std::quick_exit(0);
   }
