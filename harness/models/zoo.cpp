@@ -1,5 +1,7 @@
 #include "harness/models/zoo.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "fedarena/base/nearest.hpp"
@@ -33,7 +35,9 @@ void require_images(const std::string& model, const ModelInput& input, std::int6
   throw Error(Complaint{.found = fmt::format("the model \"{}\" leaves nothing of images of {}x{} pixels",
                                              model, input.shape[1], input.shape[2]),
                         .allowed = fmt::format("{0}x{0} or more", smallest_side),
-                        .remedy = "Use \"convnet\" with a smaller depth, or \"mlp\"."});
+                        .remedy = std::min(input.shape[1], input.shape[2]) > 1
+                                      ? "Use \"convnet\" with a smaller depth, or \"mlp\"."
+                                      : "Use \"mlp\"."});
 }
 
 }  // namespace fedarena

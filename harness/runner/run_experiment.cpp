@@ -230,6 +230,8 @@ bool run_cells(const std::vector<PlannedCell>& cells, const PluginHost& host, co
   try {
     return Arena(cells, host, options, stop).run();
   } catch (const Interrupted&) {  // while the other ranks made ready, so that nothing was begun
+    if (!stop.load() && options.ranks == nullptr)
+      throw Error(Complaint{.found = "an algorithm says that it was interrupted, which nobody did"});
     return false;
   }
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -124,7 +125,44 @@ Account charged_account(const PrivacyClaim& claim, const Ledger& ledger, const C
   return account;
 }
 
+// The last round of anybody.
+std::int64_t last_round(const Ledger& ledger) {
+  std::int64_t last = ledger.population().empty() ? 0 : ledger.population().back().last_round;
+  for (const auto& [client, record] : ledger.clients()) {
+    if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
+  }
+  return last;
+}
+
+// Whether of the rounds that data left out some were charged by what others had asked for.
+bool leaves_out_unplanned(const Ledger& ledger) {
+  return ledger.unit() == Unit::kRecord && std::ranges::any_of(ledger.clients(), [&](const auto& client) {
+           return std::ranges::any_of(client.second.segments, [&](const Ledger::Segment& segment) {
+             return segment.last_round > ledger.ended_after() && !segment.unmade;
+           });
+         });
+}
+
 }  // namespace
+
+Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger) {
+  const bool one_budget = claim.budget.least() > 0 && !claim.budget.is_list();
+  if (!one_budget || ledger.ended_after() == 0 || ledger.varies() || leaves_out_unplanned(ledger))
+    return ledger;
+  const Odometer odometer(claim.settings);
+  const auto pays_until = [&](std::int64_t round) {
+    const std::optional<double> epsilon = odometer.epsilon(ledger.after_round(round).most).epsilon;
+    return epsilon && *epsilon <= claim.budget.number();
+  };
+  // Rounds cost more and more together.
+  std::int64_t paid = ledger.ended_after(), last = last_round(ledger);
+  if (pays_until(last) || !pays_until(paid)) return ledger;
+  while (last - paid > 1) {
+    const std::int64_t middle = paid + (last - paid) / 2;
+    (pays_until(middle) ? paid : last) = middle;
+  }
+  return ledger.after_round(paid).most;
+}
 
 ChargedBudget::ChargedBudget(const PrivacyClaim& claim, const Ledger& ledger)
     : claim_(claim),
@@ -163,15 +201,16 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   if (!summary.privacy) return;
   PrivacyClaim& claim = *summary.privacy;
   FEDARENA_CHECK(claim.unit, ==, name(ledger.unit()));
-  const ChargedBudget budget(claim, ledger);
-  const Account account = charged_account(claim, ledger, budget);
+  const Ledger charged = paid_part(claim, ledger);
+  const ChargedBudget budget(claim, charged);
+  const Account account = charged_account(claim, charged, budget);
   claim.adjacency = account.adjacency ? std::string(name(*account.adjacency)) : "";
   // Whatever noises it, and if it is never sent, a message may be exchanged for any other.
-  if (ledger.unit() == Unit::kLocal && claim.adjacency.empty() && account.rdp.epsilon)
+  if (charged.unit() == Unit::kLocal && claim.adjacency.empty() && account.rdp.epsilon)
     claim.adjacency = name(Adjacency::kReplaceOne);
-  claim.units = units_of(ledger);
-  claim.as_if_units = as_if_units_of(summary, ledger);
-  claim.assumed = claim.settings.assume != "nothing" && any_counts(ledger, has_fixed_size);
+  claim.units = units_of(charged);
+  claim.as_if_units = as_if_units_of(summary, charged);
+  claim.assumed = claim.settings.assume != "nothing" && any_counts(charged, has_fixed_size);
   claim.rdp = account.rdp;
   claim.order = order_of(account);
   claim.pld = account.pld;
@@ -179,17 +218,17 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.as_if_pld = account.as_if_pld;
   claim.per_distance = account.per_distance;
   claim.nominal.assign(account.nominal.begin(), account.nominal.end());
-  claim.varied = claim.budget.least() == 0 && ledger.varies();
-  claim.unplanned = is_finite(claim.rdp) && !ledger.varies() && any_unplanned(ledger);
+  claim.varied = claim.budget.least() == 0 && charged.varies();
+  claim.unplanned = is_finite(claim.rdp) && !charged.varies() && any_unplanned(charged);
   claim.least_rdp = claim.least_pld = std::nullopt;
   if (claim.per_client) {
-    const ClientAccount& least = least_of(account, ledger);
+    const ClientAccount& least = least_of(account, charged);
     claim.least_rdp = least.rdp;
-    claim.least_pld = budget.charge(pld_claim(ledger.charged(least.client), claim.settings), least.client);
+    claim.least_pld = budget.charge(pld_claim(charged.charged(least.client), claim.settings), least.client);
   }
   claim.made_rdp = claim.made_pld = std::nullopt;
-  const bool by_budget = claim.budget.least() > 0 && ledger.varies();
-  if (by_budget || ledger.charges_more()) {
+  const bool by_budget = claim.budget.least() > 0 && charged.varies();
+  if (by_budget || charged.charges_more()) {
     const Account made = fedarena::account(ledger.made(), claim.settings);
     // What the worst client was not asked for may be nothing.
     if (by_budget || made.rdp != claim.rdp || made.pld != claim.pld) {
@@ -199,8 +238,8 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   }
   // An exact answer about so small a sample that delta covers it costs nothing.
   const bool infinite = !is_finite(claim.rdp) && !is_finite(claim.pld);
-  claim.public_data = public_data(ledger);
-  claim.exact_access = infinite ? first_exact_access(ledger, summary.algorithm) : "";
+  claim.public_data = public_data(charged);
+  claim.exact_access = infinite ? first_exact_access(charged, summary.algorithm) : "";
 }
 
 }  // namespace fedarena::results

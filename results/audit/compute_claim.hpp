@@ -30,6 +30,11 @@ class ChargedBudget {
   bool all_varied_ = false;  // of one budget for all: whether data may have decided how much is spent
 };
 
+/// What is charged of a ledger. Of a run with one budget for all which data ended: without the planned rounds
+/// that the budget would not have paid for, since there the run would have ended in any case. Of rounds that
+/// nobody planned all are charged, and of any other run the whole ledger.
+Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger);
+
 /// Puts the policy into the summary of a run that is to begin, with the settings by which its epsilon will be
 /// computed, its budget (0 for none), and whether noise or budgets are lists. Under the policy "none" the
 /// rest means nothing and is left out.

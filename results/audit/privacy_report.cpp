@@ -126,8 +126,9 @@ std::vector<ClientGroup> client_groups(const Ledger& ledger) {
 
 PrivacyReport privacy_report(const RunDirectory& run) {
   PrivacyReport report{.path = run.path(), .summary = run.summary()};
-  const Ledger ledger = read_ledger(run.path(), report.summary.policy);
+  Ledger ledger = read_ledger(run.path(), report.summary.policy);
   compute_claim(report.summary, ledger);
+  if (report.summary.privacy) ledger = paid_part(*report.summary.privacy, ledger);
   report.plugin = plugin_name(run, report.summary.algorithm);
   report.groups = groups_of(ledger, report.summary);
   report.exact = exact_findings(ledger);

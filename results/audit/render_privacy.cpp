@@ -65,10 +65,12 @@ std::string event_text(const PrivacyReport& report, const Event& event) {
 }
 
 std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
-  std::string text = group.clients.empty() ? "What happened to the data of all clients"
-                                           : fmt::format("What happened to the data of {} {}",
-                                                         group.clients.size() == 1 ? "client" : "clients",
-                                                         ranges(group.clients));
+  // More than what happened where not all of a plan was made.
+  const bool planned = report.summary.privacy && report.summary.privacy->made_rdp;
+  std::string text = planned ? "What is charged for the data of " : "What happened to the data of ";
+  text += group.clients.empty()
+              ? "all clients"
+              : fmt::format("{} {}", group.clients.size() == 1 ? "client" : "clients", ranges(group.clients));
   if (report.summary.privacy && std::isfinite(group.order) && group.order > 0) {
     text += fmt::format(" (share of the Rényi divergence at order {})", order_text(group.order));
   }

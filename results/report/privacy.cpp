@@ -129,7 +129,7 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
   const PrivacyClaim& claim = *seed.summary.privacy;
   std::string html = facts(claim_lines(claim));
   try {
-    const Ledger ledger = read_ledger(seed.path, claim.unit);
+    const Ledger ledger = paid_part(claim, read_ledger(seed.path, claim.unit));
     std::vector<ClientGroup> groups = client_groups(ledger);
     const Odometer& odometer = odometers.of(claim.settings);
     const ChargedBudget budget(claim, ledger);

@@ -12,13 +12,18 @@ struct ConvnetConfig {
   std::int64_t depth = 3;
   std::int64_t width = 128;
   std::string norm = "instance";
+  std::int64_t groups = 8;
 
   static Schema<ConvnetConfig> schema() {
     return {
         {"depth", &ConvnetConfig::depth, "blocks; each halves height and width", Constraint::between(1, 8)},
         {"width", &ConvnetConfig::width, "channels of every block", Constraint::between(1, 4096)},
-        {"norm", &ConvnetConfig::norm, "normalisation: one group a channel, one group in all, or none",
-         Constraint::one_of({"instance", "layer", "none"})},
+        {"norm", &ConvnetConfig::norm,
+         "normalisation: one group a channel, one group in all, as many as `groups` says, or none",
+         Constraint::one_of({"instance", "layer", "group", "none"})},
+        {"groups", &ConvnetConfig::groups,
+         "of the norm \"group\": groups of channels, which divide the width", Constraint::between(1, 4096),
+         /*later=*/true},
     };
   }
 };
@@ -27,6 +32,13 @@ Architecture build_convnet(const Settings& settings, const ModelInput& input) {
   require_classes("convnet", input);
   require_images("convnet", input);
   const ConvnetConfig config = ConvnetConfig::schema().read(settings);
+  if (config.norm == "group" && config.width % config.groups != 0)
+    throw Error(Complaint{.found = fmt::format("groups is {} and width is {}", config.groups, config.width),
+                          .allowed = "groups that divide the width"});
+  if (config.norm != "group" && config.groups != ConvnetConfig().groups)
+    throw Error(
+        Complaint{.found = fmt::format("groups is {} with the norm \"{}\"", config.groups, config.norm),
+                  .allowed = "its default, because the norm \"group\" alone reads it"});
   Architecture model{.input_shape = input.shape, .outputs = input.outputs, .layers = {}};
   std::int64_t channels = input.shape[0];
   std::int64_t height = input.shape[1];
@@ -38,6 +50,7 @@ Architecture build_convnet(const Settings& settings, const ModelInput& input) {
     model.layers.push_back(Conv2d{channels, config.width, 3, padding});
     if (config.norm == "instance") model.layers.push_back(GroupNorm{config.width, config.width});
     if (config.norm == "layer") model.layers.push_back(GroupNorm{1, config.width});
+    if (config.norm == "group") model.layers.push_back(GroupNorm{config.groups, config.width});
     model.layers.push_back(Relu{});
     model.layers.push_back(AveragePool{2});
     channels = config.width;
@@ -46,7 +59,8 @@ Architecture build_convnet(const Settings& settings, const ModelInput& input) {
     if (height < 1 || width < 1) {
       throw Error(Complaint{.found = fmt::format("depth {} pools {}x{} images away to nothing", config.depth,
                                                  input.shape[1], input.shape[2]),
-                            .allowed = fmt::format("depth <= {}", block)});
+                            .allowed = block > 0 ? fmt::format("depth <= {}", block) : "larger images",
+                            .remedy = block > 0 ? "" : "Use \"mlp\""});
     }
   }
   model.layers.push_back(Flatten{});

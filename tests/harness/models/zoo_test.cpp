@@ -182,6 +182,12 @@ TEST(Zoo, RefusesWhatDoesNotFit) {
             "depth 6 pools 28x28 images away to nothing; allowed: depth <= 5");
   EXPECT_EQ(refusal("convnet", {.shape = {1, 8, 8}, .outputs = 2}, {{"depth", 4}}),
             "depth 4 pools 8x8 images away to nothing; allowed: depth <= 3");
+  EXPECT_EQ(refusal("convnet", {.shape = {1, 1, 4}, .outputs = 2}, {{"depth", 1}}),
+            "depth 1 pools 1x4 images away to nothing; allowed: larger images\n  Use \"mlp\"");
+  EXPECT_EQ(refusal("convnet", kGrey, {{"norm", "group"}, {"width", 12}}),
+            "groups is 8 and width is 12; allowed: groups that divide the width");
+  EXPECT_THAT(refusal("convnet", kGrey, {{"groups", 4}}), HasSubstr("the norm \"group\" alone reads it"));
+  EXPECT_NO_THROW(build_model("convnet", {{"norm", "group"}, {"groups", 4}, {"width", 12}}, kGrey));
   EXPECT_NO_THROW(build_model("convnet", {{"depth", 5}, {"width", 2}}, kGrey));
   EXPECT_THAT(refusal("convnet", kGrey, {{"norm", "batch"}}), HasSubstr("\"instance\""));
   EXPECT_THAT(refusal("mlp", kGrey, {{"hidden", std::vector<std::int64_t>{0}}}), HasSubstr("hidden"));

@@ -193,6 +193,26 @@ TEST(ComputeClaim, IsAtMostTheBudgetOfARunThatDataEnded) {
   }
 }
 
+// Where it goes on, a budget ends it all the same.
+TEST(ComputeClaim, IsThatOfThePlannedRoundsThatABudgetPaysFor) {
+  const RoundAccesses planned(accesses({sampled(0.1, 1)}).list(), std::vector<Access>());
+  const auto rounds = [&](std::int64_t count, std::int64_t ended_after) {
+    Ledger ledger = record_ledger();
+    for (std::int64_t round = 1; round <= count; ++round) {
+      if (round == ended_after + 1 && ended_after > 0) ledger.end_after(ended_after);
+      ledger.record(round, 0, planned);
+    }
+    return ledger;
+  };
+  const Account six = account(rounds(6, 0), kSettings), seven = account(rounds(7, 0), kSettings);
+  const double budget = (*six.rdp.epsilon + *seven.rdp.epsilon) / 2;
+  const PrivacyClaim claim = stated(rounds(9, 2), kSettings, budget);
+  EXPECT_EQ(claim.rdp, six.rdp);
+  EXPECT_EQ(claim.pld, six.pld);
+  EXPECT_EQ(claim.made_rdp, account(rounds(2, 0), kSettings).rdp);
+  EXPECT_EQ(stated(rounds(9, 2), kSettings, 100).rdp, account(rounds(9, 0), kSettings).rdp);
+}
+
 TEST(ComputeClaim, IsTheSameWhenStatedAgain) {
   Ledger ledger = record_ledger();
   ledger.record(1, 0, accesses({sampled(0.0256, 1)}));
