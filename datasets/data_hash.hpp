@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "datasets/dataset.hpp"
@@ -11,5 +12,8 @@ namespace fedarena {
 /// equal hashes train and test the same, in the same units, whatever files they were read from. `proxy`:
 /// inputs that are used beside them; undefined where there are none.
 std::string data_hash(const Dataset& dataset, const torch::Tensor& proxy = {});
+
+/// How many of these examples' inputs [n, ...] are, bit by bit, among others [m, ...].
+std::int64_t count_known(const torch::Tensor& inputs, const torch::Tensor& others);
 
 }  // namespace fedarena

@@ -8,7 +8,7 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "datasets/known_inputs.hpp"
+#include "datasets/data_hash.hpp"
 #include "datasets/source.hpp"
 
 // The table. A line NAME stands for a function `DatasetSource NAME_source()` in a file of its own.

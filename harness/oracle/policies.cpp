@@ -24,6 +24,12 @@ void check_clip_norm(double clip_norm) {
                         .remedy = "In single precision nothing can be clipped to so little"});
 }
 
+// What a policy is to spend at most, or just so: "budget is 3.0"; empty where it does not say.
+std::string limit_of(const Accounting& policy) {
+  if (policy.budget.most() > 0) return "budget is " + to_text(Value(policy.budget));
+  return policy.noise_for_epsilon > 0 ? fmt::format("noise_for_epsilon is {}", policy.noise_for_epsilon) : "";
+}
+
 template <typename Policy>
 PolicyInfo info(std::string name, std::string summary) {
   return {std::move(name), std::move(summary), Policy::schema().fields(),
@@ -182,16 +188,13 @@ void LocalPolicy::validate() const {
   Accounting::validate();
   if (clip_norm > 0) check_clip_norm(clip_norm);
   const bool relative = mechanism == kLocalRelative;
-  const bool has_budget = budget.most() > 0;
-  if ((relative || clip_norm == 0) && (has_budget || noise_for_epsilon > 0)) {
-    throw Error(
-        Complaint{.found = fmt::format("{} with {}",
-                                       has_budget ? "budget is " + to_text(Value(budget))
-                                                  : fmt::format("noise_for_epsilon is {}", noise_for_epsilon),
-                                       relative ? "the mechanism \"laplace-relative\"" : "clip_norm 0"),
-                  .allowed = "0",
-                  .remedy = "Whatever the noise, such messages have no finite epsilon; choose the mechanism "
-                            "\"gaussian\" or \"laplace\" with a clip_norm > 0"});
+  if (const std::string limit = limit_of(*this); !limit.empty() && (relative || clip_norm == 0)) {
+    throw Error(Complaint{
+        .found =
+            fmt::format("{} with {}", limit, relative ? "the mechanism \"laplace-relative\"" : "clip_norm 0"),
+        .allowed = "0",
+        .remedy = "Whatever the noise, such messages have no finite epsilon; choose the mechanism "
+                  "\"gaussian\" or \"laplace\" with a clip_norm > 0"});
   }
   if (mechanism != kLocalGaussian || clip_norm > 0) return;
   throw Error(Complaint{
@@ -223,11 +226,9 @@ void LabelPolicy::validate() const {
                           .allowed = fmt::format("0 < epsilon <= {}", kLargestLabelEpsilon),
                           .remedy = "Far below that, randomised response hardly changes a label"});
   }
-  if (budget.most() > 0 || noise_for_epsilon > 0) {
+  if (const std::string limit = limit_of(*this); !limit.empty()) {
     throw Error(Complaint{
-        .found = fmt::format("{} under the policy \"label\"",
-                             budget.most() > 0 ? "budget is " + to_text(Value(budget))
-                                               : fmt::format("noise_for_epsilon is {}", noise_for_epsilon)),
+        .found = fmt::format("{} under the policy \"label\"", limit),
         .allowed = "0",
         .remedy = "Labels are randomised once, before the first round: what they cost is epsilon, however "
                   "long a run trains on them"});

@@ -90,10 +90,8 @@ bool alike(const Message& alone, const Message& together, std::int64_t row) {
   });
 }
 
-// Made in the first vote, the second, the fourth and so on, of a round: an algorithm may have several kinds
-// of vote, and votes by the thousand. Of some voters: one whose answer, or memory, differs when it is asked
-// alone looks at others, and the noise hides one voter only. What it takes from others into its memory now it
-// could answer with later.
+// Of some voters: one whose answer, or memory, differs when it is asked alone looks at others, and the noise
+// hides one voter only. What it takes from others into its memory now it could answer with later.
 void check_independent(const Vote& vote, std::int64_t first, const Batch& examples, const Message& before,
                        const Message& after, const torch::Tensor& answers, const VoteQuery& query) {
   const std::int64_t last = answers.size(0) - 1;
@@ -142,6 +140,8 @@ torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& qu
   if (!examples.inputs.defined()) examples = source_(block.begin, block.end);
   if (keeps_examples_) block.examples = examples;
   Message memory = keeps_examples_ ? block.memory : Message();
+  // In the first vote of a round, the second, the fourth and so on: an algorithm may have several kinds of
+  // vote, and votes by the thousand.
   const bool try_alone = std::has_single_bit(votes_ + 1) && block.begin == 0;
   const Message before = try_alone ? rows_of(memory, 0, block.end - block.begin) : Message();
   const torch::Tensor answers = ask(vote, block.begin, examples, memory, query);

@@ -136,7 +136,7 @@ void Simulation::put_past(Bytes& bytes, const Past& past) {
   put_accesses(bytes, RoundAccesses(past.charged));
 }
 
-Simulation::Past Simulation::unpack_past(Parts& parts) {
+Simulation::Past Simulation::past_from(Parts& parts) {
   Past past{.state = state_from(parts)};
   past.participations = parts.integer();
   past.charged = accesses_from(parts).list();
@@ -187,7 +187,7 @@ Handle Simulation::open_training(Parts& job) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const std::int64_t client = parts.integer();
-    const Past past = unpack_past(parts);
+    const Past past = past_from(parts);
     Bytes bytes;
     cuda::in_a_lane(device(), [&] { bytes = pack_result(train_client(client, round, downlink, past)); });
     return bytes;
@@ -284,7 +284,7 @@ Handle Simulation::open_test(Parts& job) const {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const Evaluator::Piece& piece = pieces.at(parts.number());
-    const Past past = unpack_past(parts);
+    const Past past = past_from(parts);
     Tested result;
     cuda::in_a_lane(device(),
                     [&] { result = test(piece, params, next, personal ? &downlink : nullptr, past); });

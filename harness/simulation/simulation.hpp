@@ -321,7 +321,7 @@ class Simulation {
   // Runs a loop here, or shares it with the crew.
   void run_loop(const SharedLoop& loop) const;
   static void put_past(Bytes& bytes, const Past& past);
-  static Past unpack_past(Parts& parts);
+  static Past past_from(Parts& parts);
   Bytes pack_result(const LocalResult& result) const;
   LocalResult unpack_result(std::span<const std::byte> bytes) const;
   Handle open_training(Parts& job);

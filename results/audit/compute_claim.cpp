@@ -35,17 +35,23 @@ bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& p
          });
 }
 
-// Whether some answers that noise hides stand in no plan.
-bool any_unplanned(const Ledger& ledger) {
-  const auto hides = [](const Event& event) {
-    return !std::holds_alternative<ExactAccess>(event) && !std::holds_alternative<DeclaredPublic>(event) &&
-           !std::holds_alternative<Nominal>(event);
-  };
+using IsSegment = std::function<bool(const Ledger::Segment& segment)>;
+
+// Of single clients, where records are the unit, for which alone there are plans.
+bool any_unplanned(const Ledger& ledger, const IsSegment& counts) {
   return ledger.unit() == Unit::kRecord && std::ranges::any_of(ledger.clients(), [&](const auto& client) {
            return std::ranges::any_of(client.second.segments, [&](const Ledger::Segment& segment) {
-             return !segment.unmade && any_event(segment.accesses, hides);
+             return !segment.unmade && counts(segment);
            });
          });
+}
+
+// Whether answers that noise hides are among its accesses.
+bool has_noised(const Ledger::Segment& segment) {
+  return any_event(segment.accesses, [](const Event& event) {
+    return !std::holds_alternative<ExactAccess>(event) && !std::holds_alternative<DeclaredPublic>(event) &&
+           !std::holds_alternative<Nominal>(event);
+  });
 }
 
 // What is declared public, for the run or of an access, each once, in alphabetical order.
@@ -134,21 +140,14 @@ std::int64_t last_round(const Ledger& ledger) {
   return last;
 }
 
-// Whether of the rounds that data left out some were charged by what others had asked for.
-bool leaves_out_unplanned(const Ledger& ledger) {
-  return ledger.unit() == Unit::kRecord && std::ranges::any_of(ledger.clients(), [&](const auto& client) {
-           return std::ranges::any_of(client.second.segments, [&](const Ledger::Segment& segment) {
-             return segment.last_round > ledger.ended_after() && !segment.unmade;
-           });
-         });
-}
-
 }  // namespace
 
 Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger) {
   const bool one_budget = claim.budget.least() > 0 && !claim.budget.is_list();
-  if (!one_budget || ledger.ended_after() == 0 || ledger.varies() || leaves_out_unplanned(ledger))
-    return ledger;
+  // Charged by what others had asked for.
+  const bool left_out_unplanned = any_unplanned(
+      ledger, [&](const Ledger::Segment& segment) { return segment.last_round > ledger.ended_after(); });
+  if (!one_budget || ledger.ended_after() == 0 || ledger.varies() || left_out_unplanned) return ledger;
   const Odometer odometer(claim.settings);
   const auto pays_until = [&](std::int64_t round) {
     const std::optional<double> epsilon = odometer.epsilon(ledger.after_round(round).most).epsilon;
@@ -219,7 +218,7 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.per_distance = account.per_distance;
   claim.nominal.assign(account.nominal.begin(), account.nominal.end());
   claim.varied = claim.budget.least() == 0 && charged.varies();
-  claim.unplanned = is_finite(claim.rdp) && !charged.varies() && any_unplanned(charged);
+  claim.unplanned = is_finite(claim.rdp) && !charged.varies() && any_unplanned(charged, has_noised);
   claim.least_rdp = claim.least_pld = std::nullopt;
   if (claim.per_client) {
     const ClientAccount& least = least_of(account, charged);

@@ -20,11 +20,11 @@ std::string line(const std::string& key, const Value& value) {
 // theirs.
 std::string lines(const std::vector<config::Key>& keys, const void* part, const void* defaults) {
   const bool later = std::ranges::any_of(keys, [&](const config::Key& key) {
-    return key.later && key.field.load(part) != key.field.load(defaults);
+    return key.field.later && key.field.load(part) != key.field.load(defaults);
   });
   std::string text;
   for (const config::Key& key : keys) {
-    if (later || !key.later) text += line(key.field.name, key.field.load(part));
+    if (later || !key.field.later) text += line(key.field.name, key.field.load(part));
   }
   return text;
 }

@@ -181,22 +181,25 @@ void check_audit(Experiment& experiment, const Document& document) {
   for (const AlgorithmEntry& algorithm : experiment.algorithms) check_audited(algorithm, audit, *table);
 }
 
-// Of the section that asks for noise by its cost, or of a nearer one: what else says how much there is.
+// A noise multiplier beside what finds it: in the section that asks for that, or in a nearer one.
 void check_noise(const AlgorithmEntry& entry, const Table& table, const SectionSpec& algorithms,
                  const Table* shared) {
   if (entry.noise_for_epsilon() == 0) return;
   const Setting* section = table.find(algorithms.find_own(std::string(kPrivacy))->key());
   const Table* own = section == nullptr ? nullptr : section->written.table();
-  const Setting* given = own == nullptr ? nullptr : own->find(kNoiseMultiplier);
-  const bool asks_itself = own != nullptr && own->find(kNoiseForEpsilon) != nullptr;
-  if (given == nullptr && !asks_itself && shared != nullptr) given = shared->find(kNoiseMultiplier);
+  const auto given_in = [](const Table* place, const char* key) {
+    return place == nullptr ? nullptr : place->find(key);
+  };
+  const Setting* nearer = given_in(own, kNoiseMultiplier);
+  const bool asks_itself = given_in(own, kNoiseForEpsilon) != nullptr;
+  const Setting* given = nearer != nullptr || asks_itself ? nearer : given_in(shared, kNoiseMultiplier);
   if (given == nullptr) return;
   complain({.place = given->place,
             .found = "noise_multiplier is given, and noise_for_epsilon, which finds it",
             .allowed = "one of them",
-            .remedy = asks_itself || own == nullptr || own->find(kNoiseMultiplier) == nullptr
-                          ? "leave one out"
-                          : "leave it out, or set noise_for_epsilon = 0.0 beside it"});
+            .remedy = nearer != nullptr && !asks_itself
+                          ? "leave it out, or set noise_for_epsilon = 0.0 beside it"
+                          : "leave one out"});
 }
 
 }  // namespace

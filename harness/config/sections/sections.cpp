@@ -86,7 +86,7 @@ std::vector<Key> evaluation_keys() {
       {"held_out_clients", &Evaluation::held_out_clients,
        "The part of the clients that never train, drawn by the seed, to validate on; needs per_client.",
        Constraint::between(0, 0.9)}});
-  keys.back().later = true;
+  keys.back().field.later = true;
   return keys;
 }
 
@@ -131,7 +131,7 @@ std::vector<Key> audit_keys() {
        "find it out.",
        Constraint::one_of({"on", "off"})}});
   keys[2].rule = "an even integer from 0 to the canaries";
-  for (Key& key : keys) key.later = true;
+  for (Key& key : keys) key.field.later = true;
   return keys;
 }
 
@@ -147,7 +147,7 @@ std::vector<Key> choice_keys(const std::string& key, const std::string& doc,
 
 std::vector<Key> proxy_keys(const std::vector<CatalogEntry>& proxies) {
   auto keys = choice_keys("name", "The data set.", proxies, std::string(kNoProxy));
-  keys[0].later = true;
+  keys[0].field.later = true;
   return keys;
 }
 

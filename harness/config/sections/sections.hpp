@@ -47,8 +47,7 @@ struct Objection {
 struct Key {
   Field field;
   bool required = false;
-  bool later = false;     ///< to_toml leaves it out where it is not set
-  std::string rule = {};  ///< what is allowed, beyond the constraint
+  std::string rule = {};                                          ///< what is allowed, beyond the constraint
   std::optional<Objection> (*objection)(const Value&) = nullptr;  ///< enforces the rule
   std::string remedy = {};  ///< for a value that is refused and like no other
 

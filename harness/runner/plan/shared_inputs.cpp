@@ -9,7 +9,6 @@
 #include "fedarena/base/error.hpp"
 
 #include "datasets/data_hash.hpp"
-#include "datasets/known_inputs.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/example_reader.hpp"
 #include "harness/runner/plan/device.hpp"
