@@ -161,6 +161,12 @@ bool is_exact(const Event& event) {
       event);
 }
 
+bool is_free(const Event& event) {
+  return std::holds_alternative<DeclaredPublic>(event) || std::holds_alternative<Nominal>(event);
+}
+
+bool is_noised(const Event& event) { return !std::holds_alternative<ExactAccess>(event) && !is_free(event); }
+
 std::set<Adjacency> adjacencies(const std::vector<Access>& accesses) {
   std::set<Adjacency> found;
   any_event(accesses, [&](const Event& event) {

@@ -9,7 +9,7 @@
 namespace fedarena {
 namespace {
 
-bool is_noised(const Access& access) {
+bool adds_noise(const Access& access) {
   return std::holds_alternative<SampledGaussian>(access.event) ||
          std::holds_alternative<Gaussian>(access.event) || std::holds_alternative<Laplace>(access.event);
 }
@@ -36,7 +36,7 @@ void append_rounds(std::vector<Access>& result, const std::vector<Access>& of_ea
 
 // What was asked for under noise.
 std::vector<Access> noised(std::vector<Access> round) {
-  std::erase_if(round, [](const Access& access) { return !is_noised(access); });
+  std::erase_if(round, [](const Access& access) { return !adds_noise(access); });
   return round;
 }
 

@@ -16,8 +16,7 @@ double metric_sum(const std::vector<Access>& accesses) {
       cost = 1 / metric->scale;
     } else if (const auto* parts = std::get_if<Composition>(&access.event)) {
       cost = metric_sum(parts->parts);
-    } else if (std::holds_alternative<DeclaredPublic>(access.event) ||
-               std::holds_alternative<Nominal>(access.event)) {
+    } else if (is_free(access.event)) {
       cost = 0;
     }
     if (access.count > 0) sum += static_cast<double>(access.count) * cost;

@@ -33,7 +33,7 @@ void evaluation(benchmark::State& state, const Rival& rival) {
     return arena.reader().read(arena.dataset().test, torch::arange(begin, end, torch::kInt64));
   };
 
-  const Operations operations = count_operations(arena.model().architecture());
+  const Operations operations = count_operations(arena.model());
   compare(state, rival, kExamples, static_cast<double>(operations.forward),
           [&] { arena.engine().evaluate(weights, kExamples, source); });
 }

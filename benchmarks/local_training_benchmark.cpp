@@ -70,7 +70,7 @@ void local_training(benchmark::State& state, const Workload& work, const Rival& 
   const auto algorithm = fedavg({{"batch_size", work.batch}, {"rate", kRate}});
   Simulation simulation = arena.simulate(*algorithm);
 
-  const Operations operations = count_operations(arena.model().architecture());
+  const Operations operations = count_operations(arena.model());
   compare(state, rival, static_cast<double>(work.examples), static_cast<double>(operations.gradient),
           [&] { simulation.next_round(); });
 }

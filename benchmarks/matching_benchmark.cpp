@@ -94,7 +94,7 @@ void matching(benchmark::State& state, std::int64_t images, const Rival& rival) 
   const GradientEngine engine(step.model, pool);
   require_same_gradient(step, engine);
 
-  const auto both_passes = static_cast<double>(count_operations(step.model.architecture()).input_gradient);
+  const auto both_passes = static_cast<double>(count_operations(step.model).input_gradient);
   compare(state, rival, static_cast<double>(images), both_passes,
           [&] { benchmark::DoNotOptimize(by_second_pass(step, engine, GradientMatching())); });
   state.counters["rival_gflops_best"] = 1e-9 * both_passes * state.counters["rival_s_best"];

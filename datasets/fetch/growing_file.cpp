@@ -66,13 +66,8 @@ GrowingFile::~GrowingFile() {
 }
 
 void GrowingFile::add(std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_.number(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path_, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    size_ += written;
-  }
+  if (const int code = write_all(descriptor_.number(), std::as_bytes(bytes)); code != 0) fail(path_, code);
+  size_ += std::ssize(bytes);
 }
 
 void GrowingFile::clear() {

@@ -60,12 +60,6 @@ std::optional<std::string> one_form(std::string_view text, char decimal) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
-
 std::optional<double> number_of(std::string_view text, char decimal) {
   text = trimmed(text);
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);

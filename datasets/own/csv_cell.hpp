@@ -8,9 +8,6 @@
 
 namespace fedarena {
 
-/// Without blanks and tabs at both ends.
-std::string_view trimmed(std::string_view text);
-
 /// The whole trimmed text as a finite number: "12", "+0.5", "1e-3". `decimal` is what separates the decimals,
 /// '.' or
 /// ','. What is too near to 0 for a double is 0.

@@ -19,13 +19,6 @@ constexpr std::size_t kGroup = 3;
 // Fewer numbers with three decimals are taken for chance.
 constexpr std::int64_t kFewestGrouped = 3;
 
-// So much as a message shows, cut between characters.
-std::string beginning_of(const std::string& text) {
-  std::size_t size = std::min(text.size(), kShownText);
-  while (size < text.size() && size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
-  return text.substr(0, size);
-}
-
 bool are_digits(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](char letter) { return '0' <= letter && letter <= '9'; });
@@ -40,7 +33,7 @@ void keep_first(std::optional<CsvCell>& first, const CsvFile& file, const CsvFie
 void reject_cell(const CsvCell& cell, const std::string& column, const std::string& allowed,
                  const std::string& remedy) {
   const std::string found =
-      trimmed(cell.text).empty() ? "is empty" : "is " + quoted_exactly(beginning_of(cell.text));
+      trimmed(cell.text).empty() ? "is empty" : "is " + quoted_exactly(shortened(cell.text, kShownText));
   throw Error::at(cell.place, fmt::format("the field of column {} {}", fedarena::quoted(column), found),
                   {.allowed = allowed, .remedy = remedy});
 }

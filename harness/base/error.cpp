@@ -1,7 +1,18 @@
 #include "fedarena/base/error.hpp"
 
+#include "fedarena/base/text.hpp"
+
 namespace fedarena {
 namespace {
+
+// Names and texts of hostile input may have any length.
+Complaint readable(Complaint complaint) {
+  constexpr std::size_t kLongest = 2000;
+  for (std::string* part :
+       {&complaint.place.file, &complaint.found, &complaint.allowed, &complaint.nearest, &complaint.remedy})
+    *part = shortened(*part, kLongest);
+  return complaint;
+}
 
 std::string compose(const Complaint& complaint) {
   std::string text = complaint.place.str();
@@ -28,7 +39,7 @@ std::string Place::str() const {
 }
 
 Error::Error(Complaint complaint)
-    : std::runtime_error(compose(complaint)), complaint_(std::move(complaint)) {}
+    : std::runtime_error(compose(readable(complaint))), complaint_(readable(std::move(complaint))) {}
 
 Error Error::at(Place place, std::string found, Complaint rest) {
   rest.place = std::move(place);

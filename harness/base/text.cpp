@@ -124,6 +124,18 @@ std::size_t first_invalid_utf8(std::string_view text) {
   return offset;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string shortened(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
+  return std::string(text.substr(0, bytes)) + "...";
+}
+
 std::string printable(std::string_view text) { return without_controls(text, "\n\t"); }
 
 std::string one_line(std::string_view text) { return without_controls(text, ""); }

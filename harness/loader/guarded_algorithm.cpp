@@ -1,10 +1,15 @@
 #include "harness/loader/guarded_algorithm.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <c10/util/Exception.h>
 #include <c10/util/SmallVector.h>
 #include <fmt/format.h>
@@ -107,6 +112,32 @@ class ReadOnly {
   // As many as any call has, without asking for memory in every round of every client.
   c10::SmallVector<SeenTensor, 3> tensors_;
   c10::SmallVector<SeenMessage, 1> messages_;
+};
+
+// Whether anybody draws from LibTorch's own generator, or seeds it. All clients share it, so that what each
+// draws there hangs on who trains beside it; `torch::randn` does so, and the layers of `torch::nn` at birth.
+class SharedGenerator {
+ public:
+  void check() const {
+    if (now() == before_) return;
+    throw Error(Complaint{
+        .found = "LibTorch's own generator of random numbers was used, which all clients and cells share",
+        .remedy = "Draw from client.streams or server.streams, with normal() and uniform() of "
+                  "<fedarena/random.hpp>: results are the same for any number of workers. Where cells run at "
+                  "once (--jobs), another one's algorithm may have used it"});
+  }
+
+ private:
+  // Each draw moves the place in the state, each seed and each refill the state's first number.
+  using Place = std::pair<std::uint32_t, int>;
+  static Place now() {
+    auto* generator = at::check_generator<at::CPUGeneratorImpl>(at::detail::getDefaultCPUGenerator());
+    const std::lock_guard lock(generator->mutex_);
+    const at::mt19937_data_pod data = generator->engine().data();
+    return {data.state_[0], data.left_};
+  }
+
+  Place before_ = now();
 };
 
 ReadOnly inputs_of(const Server& server) {
@@ -234,8 +265,16 @@ class GuardedAlgorithm final : public Algorithm {
   template <typename Call>
   auto call(const PluginCall& visited, const Call& body) const -> decltype(body()) {
     const PluginVisit visit(&visited);
+    const SharedGenerator generator;
     try {
-      return body();
+      if constexpr (std::is_void_v<decltype(body())>) {
+        body();
+        generator.check();
+      } else {
+        auto result = body();
+        generator.check();
+        return result;
+      }
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "fedarena/layers.hpp"
+#include "fedarena/model.hpp"
 
 namespace fedarena {
 
@@ -22,6 +22,6 @@ struct Operations {
   std::int64_t input_gradient = 0;
 };
 
-Operations count_operations(const Architecture& architecture);
+Operations count_operations(const Model& model);
 
 }  // namespace fedarena

@@ -118,6 +118,14 @@ class SystemSource final : public RandomSource {
 
 }  // namespace
 
+std::vector<std::int64_t> RandomSource::poisson_sample(std::int64_t size, double rate) {
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t index = 0; index < size; ++index) {
+    if (uniform() < rate) chosen.push_back(index);
+  }
+  return chosen;
+}
+
 void RandomSource::add_normals(const torch::Tensor& values, double deviation) {
   const torch::Tensor normals = torch::empty({std::min(values.numel(), kCachePiece)}, torch::kFloat64);
   for_each_piece(values, [&](const torch::Tensor& piece, std::int64_t) {

@@ -26,6 +26,8 @@ class RandomSource {
   virtual double gamma(double shape) = 0;
   /// Uniform in [0, 1), a multiple of 2^-53.
   virtual double uniform() = 0;
+  /// Of 0 .. size-1, each on its own with that probability; ascending.
+  std::vector<std::int64_t> poisson_sample(std::int64_t size, double rate);
   /// `count` distinct values of 0 .. size-1, ascending; every subset is equally likely. Needs count <= size.
   virtual std::vector<std::int64_t> sample_without_replacement(std::int64_t size, std::int64_t count) = 0;
 };

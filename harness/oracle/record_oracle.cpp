@@ -48,14 +48,9 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   const std::int64_t shard = size();
   const double rate = rate_of(batch_size);
   if (rate == 1) return {held(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
-  std::vector<std::int64_t> chosen;
-  if (policy_.sampling == kWithoutReplacement) {
-    chosen = samples_->sample_without_replacement(shard, batch_size);
-  } else {
-    for (std::int64_t example = 0; example < shard; ++example) {
-      if (samples_->uniform() < rate) chosen.push_back(example);
-    }
-  }
+  std::vector<std::int64_t> chosen = policy_.sampling == kWithoutReplacement
+                                         ? samples_->sample_without_replacement(shard, batch_size)
+                                         : samples_->poisson_sample(shard, rate);
   if (canaries_.leave_places_empty()) {
     const auto* position = positions().data_ptr<std::int64_t>();
     std::erase_if(chosen, [&](std::int64_t example) { return canaries_.leaves_out(position[example]); });

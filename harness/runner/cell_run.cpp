@@ -15,9 +15,9 @@
 #include "harness/runner/rank_worker.hpp"
 #include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/cell_record.hpp"
-#include "harness/runner/stopping.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/claim_text.hpp"
+#include "results/record/stopping.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -127,7 +127,11 @@ class CellRun {
     });
     record_.restore(simulation);
     shared_.progress.begin_cell(name_, simulation.rounds_done(), experiment_.rounds);
-    StoppingRule rule(experiment_.stopping, experiment_.evaluation.every);
+    const Stopping& stopping = experiment_.stopping;
+    results::StoppingRule rule({.target_accuracy = stopping.target_accuracy,
+                                .patience = stopping.patience,
+                                .improvement = stopping.improvement},
+                               experiment_.evaluation.every);
     for (const results::RoundRecord& round : record_.rounds()) rule.see(round);
     try {
       play_rounds(simulation, rule);
@@ -177,7 +181,7 @@ class CellRun {
     }
   }
 
-  void play_rounds(Simulation& simulation, StoppingRule& rule) {
+  void play_rounds(Simulation& simulation, results::StoppingRule& rule) {
     std::set<std::int64_t> spent = simulation.spent();
     try {
       while (!simulation.finished() && rule.stopped().empty()) {

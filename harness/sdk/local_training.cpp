@@ -44,17 +44,16 @@ Schema<PersonalTraining> PersonalTraining::schema() {
        "SGD steps that make a model of the client's own; 0: count personal_epochs instead",
        Constraint::between(0, 10'000'000)},
       {"personal_rate", &PersonalTraining::personal_rate,
-       "learning rate of a model of the client's own; 0: as the shared one", Constraint::at_least(0)},
+       "learning rate of a model of the client's own, whatever the schedule; 0: rate",
+       Constraint::at_least(0)},
   };
 }
 
 LocalTraining PersonalTraining::like(LocalTraining shared) const {
   shared.local_epochs = personal_epochs;
   shared.local_steps = personal_steps;
-  if (personal_rate > 0) {
-    shared.rate = personal_rate;
-    shared.schedule = "constant";
-  }
+  if (personal_rate > 0) shared.rate = personal_rate;
+  shared.schedule = "constant";
   return shared;
 }
 

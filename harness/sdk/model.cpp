@@ -154,10 +154,10 @@ Batch Batch::to(const torch::TensorOptions& options) const {
 Model::Model(Architecture architecture, torch::TensorOptions options)
     : architecture_(std::move(architecture)), options_(std::move(options)) {
   Tracer tracer(architecture_.input_shape);
-  activations_ = c10::multiply_integers(architecture_.input_shape);
+  shapes_.push_back(tracer.shape());
   for (const Layer& layer : architecture_.layers) {
     tracer.step(layer);
-    activations_ += c10::multiply_integers(tracer.shape());
+    shapes_.push_back(tracer.shape());
   }
   FEDARENA_CHECK(tracer.shape().size(), ==, 1U);
   FEDARENA_CHECK(tracer.shape()[0], ==, architecture_.outputs);
@@ -168,6 +168,12 @@ std::vector<std::int64_t> Model::input_shape(std::int64_t batch) const {
   std::vector<std::int64_t> shape{batch};
   shape.insert(shape.end(), architecture_.input_shape.begin(), architecture_.input_shape.end());
   return shape;
+}
+
+std::int64_t Model::activations() const {
+  std::int64_t count = 0;
+  for (const std::vector<std::int64_t>& shape : shapes_) count += c10::multiply_integers(shape);
+  return count;
 }
 
 Params Model::initial(Stream& stream) const {

@@ -26,10 +26,7 @@ namespace {
 // anyway.
 bool is_unlike(const std::vector<Ledger::Segment>& segments) {
   const auto priced = [](std::vector<Access> accesses) {
-    std::erase_if(accesses, [](const Access& access) {
-      return std::holds_alternative<DeclaredPublic>(access.event) ||
-             std::holds_alternative<Nominal>(access.event);
-    });
+    std::erase_if(accesses, [](const Access& access) { return is_free(access.event); });
     return accesses;
   };
   if (segments.size() < 2 || segments.back().unmade) return false;

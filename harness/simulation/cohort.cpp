@@ -25,11 +25,7 @@ std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, 
                                         std::int64_t expected_size, const std::string& noise_source) {
   const auto draws = make_random_source(noise_source, Stream(cohort_stream(seed, round)));
   const double rate = static_cast<double>(expected_size) / static_cast<double>(population);
-  std::vector<std::int64_t> cohort;
-  for (std::int64_t client = 0; client < population; ++client) {
-    if (draws->uniform() < rate) cohort.push_back(client);
-  }
-  return cohort;
+  return draws->poisson_sample(population, rate);
 }
 
 std::vector<std::int64_t> choose_held_out(std::uint64_t seed, std::int64_t population, std::int64_t count) {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "fedarena/base/pool.hpp"
 #include "fedarena/params.hpp"
 
 #include "datasets/dataset.hpp"
@@ -25,7 +24,6 @@ class Evaluator {
     const Dataset& dataset;
     const ExampleReader& reader;
     const GradientEngine& engine;
-    const WorkPool& pool;
     const std::atomic<bool>& stop;  ///< set on Ctrl-C: evaluations then throw Interrupted
     /// Each client's test examples, or nullptr when clients are not tested; a client may have none.
     const Partition* client_tests = nullptr;

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "harness/oracle/private_uplink.hpp"
@@ -28,11 +27,7 @@ RoundAccesses round_of(const Ledger::Segment& segment) {
 // round's work asked for it.
 RoundAccesses as_planned(const RoundAccesses& made, const RoundAccesses& planned) {
   std::vector<Access> unplanned = made.list();
-  std::erase_if(unplanned, [](const Access& access) {
-    return !std::holds_alternative<ExactAccess>(access.event) &&
-           !std::holds_alternative<DeclaredPublic>(access.event) &&
-           !std::holds_alternative<Nominal>(access.event);
-  });
+  std::erase_if(unplanned, [](const Access& access) { return is_noised(access.event); });
   return RoundAccesses(std::move(unplanned), planned.unmade());
 }
 

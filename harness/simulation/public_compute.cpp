@@ -22,7 +22,7 @@ PublicCompute::PublicCompute(const GradientEngine& engine, const std::atomic<boo
 PublicCompute::PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin)
     : own_engine_(std::move(engine)),
       engine_(*own_engine_),
-      operations_(count_operations(engine_.model().architecture())),
+      operations_(count_operations(engine_.model())),
       stop_(origin.stop_),
       counters_(origin.counters_) {}
 
@@ -83,7 +83,7 @@ void PublicCompute::begin(const Work& work) const {
 }
 
 CostMeter::CostMeter(const Model& model, const GradientEngine& engine, const PublicCompute& compute)
-    : operations_(count_operations(model.architecture())),
+    : operations_(count_operations(model)),
       engine_(engine),
       compute_(compute),
       work_before_(engine.work()),

@@ -72,7 +72,6 @@ Simulation::Simulation(const SimulationSetup& setup)
       evaluator_({.dataset = setup_.dataset,
                   .reader = reader_,
                   .engine = engine_,
-                  .pool = setup_.pool,
                   .stop = setup_.stop,
                   .client_tests = setup_.client_tests,
                   .held_out = setup_.held_out,

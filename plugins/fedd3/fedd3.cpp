@@ -8,8 +8,8 @@
 // where the code leaves each client's in its own; a class with fewer examples than its share of a target
 // batch gives all of them, where the code stops; the server trains by SGD, the code by Adam. Examples are
 // read as they are: under policy "record" that is an exact access. As in the code, a client with one class
-// stops after one step, because every prediction among one class is right: it sends its starting images,
-// which are examples.
+// stops after one step, because every prediction among one class is right: it sends its starting images, all
+// but the examples themselves.
 //
 // Defaults are those of the code: images start as examples; four hidden layers, variance 2 of weights and
 // 0.01 of biases, one-hot targets less 1/classes, ridge 1e-6 of the mean of the kernel's diagonal, Adam at

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,13 +19,17 @@ namespace {
 constexpr std::uint64_t kAugmentations = 1;
 constexpr std::uint64_t kTrialBatches = 2;
 
+bool is_inside(const Config& config, const Params& local, const Params& start) {
+  return norm(local - start) < config.radius;
+}
+
 // How far the point of least loss on the walk lies, where each example votes once with its losses at all
-// points, each beside that at the start.
+// points, each beside that at the start, which is none of them.
 double voted_radius(const Config& config, Client& client, const Params& start, GlobalDescent descent) {
   std::vector<Params> way{start};
   Params local = start;
-  for (std::int64_t epoch = 0; epoch < config.server_epochs; ++epoch) {
-    if (!descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds))) break;
+  for (std::int64_t epoch = 0; epoch < config.server_epochs && is_inside(config, local, start); ++epoch) {
+    descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds));
     way.push_back(local);
   }
   const torch::Tensor sums = client.oracle.noisy_sum(
@@ -39,7 +44,34 @@ double voted_radius(const Config& config, Client& client, const Params& start, G
         return (all - all.narrow(1, 0, 1)).unsqueeze(1);
       },
       {.parts = 0, .numbers = static_cast<std::int64_t>(way.size()), .bound = config.region_bound})[0];
-  return norm(way[static_cast<std::size_t>(sums.argmin().item<std::int64_t>())] - start);
+  const auto least = sums.slice(0, 1).argmin().item<std::int64_t>() + 1;
+  return norm(way[static_cast<std::size_t>(least)] - start);
+}
+
+// How far the point of least loss on the walk lies, by exact losses.
+double measured_radius(const Config& config, Client& client, const Params& start, GlobalDescent descent) {
+  Params local = start;
+  double best = 0, least = std::numeric_limits<double>::infinity();
+  for (std::int64_t epoch = 0; epoch < config.server_epochs && is_inside(config, local, start); ++epoch) {
+    descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds));
+    const double loss = client.oracle.loss(local);
+    if (loss < least) best = norm(local - start);
+    least = std::min(least, loss);
+  }
+  return best;
+}
+
+// How far the last point lies at which the gradients of examples and images agree in direction.
+double agreed_radius(const Config& config, Client& client, const Params& start, const Batch& set,
+                     GlobalDescent descent) {
+  Params local = start;
+  double best = 0;
+  for (std::int64_t epoch = 0; epoch < config.server_epochs; ++epoch) {
+    if (dot(client.oracle.gradient(local, {}), client.compute.gradient(local, set)) <= 0) break;
+    best = norm(local - start);
+    if (!descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds))) break;
+  }
+  return best;
 }
 
 }  // namespace
@@ -51,7 +83,7 @@ void approximate(const Config& config, Client& client, const Params& start, Batc
   for (std::int64_t trajectory = 0; trajectory < config.trajectories; ++trajectory) {
     Params local = start;
     for (std::int64_t outer = 0; outer < config.outer_steps; ++outer) {
-      if (norm(local - start) >= config.radius) break;
+      if (!is_inside(config, local, start)) break;
       for (std::int64_t batch = 0; batch < config.real_batches; ++batch) {
         const Augmentation augmentation = Augmentation::draw(config.augmentation, draws);
         const Params real =
@@ -72,25 +104,11 @@ void approximate(const Config& config, Client& client, const Params& start, Batc
 
 double effective_radius(const Config& config, Client& client, const Params& start, const WeightedSet& own) {
   GlobalDescent descent(config, client.compute, {own}, client.streams(Purpose::kSynthetic, kTrialBatches));
-  if (config.region == "votes")
-    return std::min(voted_radius(config, client, start, std::move(descent)), config.radius);
-  Params local = start;
-  double best = 0;
-  double least = config.region == "loss" ? client.oracle.loss(start) : 0;
-  for (std::int64_t epoch = 0; epoch < config.server_epochs; ++epoch) {
-    if (config.region == "gradient") {
-      const Params real = client.oracle.gradient(local, {});
-      if (dot(real, client.compute.gradient(local, own.set)) <= 0) break;
-      best = norm(local - start);
-    }
-    if (!descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds))) break;
-    if (config.region == "loss") {
-      const double loss = client.oracle.loss(local);
-      if (loss < least) best = norm(local - start);
-      least = std::min(least, loss);
-    }
-  }
-  return std::min(best, config.radius);
+  const double radius = config.region == "votes" ? voted_radius(config, client, start, std::move(descent))
+                        : config.region == "loss"
+                            ? measured_radius(config, client, start, std::move(descent))
+                            : agreed_radius(config, client, start, own.set, std::move(descent));
+  return std::min(radius, config.radius);
 }
 
 }  // namespace fedlap

@@ -34,7 +34,7 @@ Schema<Config> Config::schema() {
   return Schema<Config>{
       {"aggregation", &Config::aggregation,
        "what clients send after their steps: the gradient on the synthetic examples that they held back "
-       "(meta), or the change of the model, which the server averages as FedAvg does",
+       "(meta), or the change of the model, which the server takes a mean of (see weights)",
        Constraint::one_of({"meta", "average"})},
       {"most_examples", &Config::most_examples,
        "synthetic examples that a client trains on, at most; else as many as it holds real ones", count},

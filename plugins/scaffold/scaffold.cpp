@@ -5,7 +5,10 @@
 // are corrected before they enter the momentum, and the control variate of option II is then the mean of the
 // local gradients: the paper's (x - y) / (K rate) is that mean for plain SGD alone. With momentum it would be
 // 1 / (1 - momentum) times too large, and the iteration diverges. A client without local steps keeps its
-// control variate.
+// control variate. Under the policies "client" and "local" the server gets updates that are clipped and
+// noised, of models and controls together, while a client remembers its own as it is: the server's control
+// variate then is the mean of the clients' no more, which the paper knows nothing of, and the iteration may
+// end far from where FedAvg does.
 #include <fedarena/algorithm.hpp>
 #include <fedarena/local_training.hpp>
 
@@ -50,7 +53,9 @@ class Scaffold final : public Algorithm {
     const Params control = client.state.get_or(kControl, zeros_like(start));
 
     const Params drift = server_control - control;
-    Params sum = config_.momentum > 0 ? zeros_like(start) : Params();
+    // Nobody can divide by a rate of 0, with which a schedule may end.
+    const bool is_plain = config_.momentum == 0 && config_.rate_in(client.round, client.rounds) > 0;
+    Params sum = is_plain ? Params() : zeros_like(start);
     const Params local = train_locally(client, start, config_, [&](const Params&, Params& gradient) {
       if (!sum.empty()) sum += gradient;
       gradient += drift;
@@ -80,14 +85,14 @@ class Scaffold final : public Algorithm {
   }
 
  private:
-  // `sum`: of the local gradients, where there is momentum.
+  // `sum`: of the local gradients, where steps do not tell it.
   Params next_control(Client& client, const Params& start, const Params& local, const Params& drift,
                       const Params& sum) const {
     if (config_.option == "I") return client.oracle.gradient(start, {.batch_size = 0});
     const std::int64_t steps = config_.steps(client.oracle);
     if (steps == 0) return client.state.get_or(kControl, zeros_like(start));
     const double share = 1 / static_cast<double>(steps);
-    if (config_.momentum > 0) return share * sum;
+    if (!sum.empty()) return share * sum;
     return share / config_.rate_in(client.round, client.rounds) * (start - local) - drift;
   }
 

@@ -176,6 +176,7 @@ class SdaFl final : public Algorithm {
       const Batch part = pool.select(order.narrow(0, first, batch));
       first += batch;
       gradient *= 1 - config_.pool_share;
+      gradient.add_scaled(config_.pool_share * config_.weight_decay, local);  // which is not of the data
       gradient.add_scaled(config_.pool_share, client.compute.gradient(local, part));
     };
   }

@@ -47,12 +47,7 @@ bool any_unplanned(const Ledger& ledger, const IsSegment& counts) {
 }
 
 // Whether answers that noise hides are among its accesses.
-bool has_noised(const Ledger::Segment& segment) {
-  return any_event(segment.accesses, [](const Event& event) {
-    return !std::holds_alternative<ExactAccess>(event) && !std::holds_alternative<DeclaredPublic>(event) &&
-           !std::holds_alternative<Nominal>(event);
-  });
-}
+bool has_noised(const Ledger::Segment& segment) { return any_event(segment.accesses, is_noised); }
 
 // What is declared public, for the run or of an access, each once, in alphabetical order.
 std::vector<std::string> public_data(const Ledger& ledger) {

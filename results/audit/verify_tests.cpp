@@ -14,65 +14,23 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "results/audit/verify_parts.hpp"
+#include "results/record/stopping.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
 
-// Which of the rules that look at validation examples ends the run, and after which round.
-class ExpectedStop {
- public:
-  explicit ExpectedStop(const ResolvedSettings& settings)
-      : target_(settings.number<double>("stopping.target_accuracy", 0)),
-        patience_(settings.number<std::int64_t>("stopping.patience", 0)),
-        improvement_(settings.number<double>("stopping.improvement", 0)) {}
-
-  void see(const RoundRecord& round) {
-    const std::optional<ValidationScore> score = validation_score(round);
-    if (!score || !rule_.empty()) return;
-    if (improves(*score)) {
-      best_ = score;
-      best_round_ = round.round;
-    }
-    if (target_ > 0 && round.validation_accuracy && *round.validation_accuracy >= target_) {
-      rule_ = kStoppedByTarget;
-    } else if (patience_ > 0 && round.round - best_round_ >= patience_) {
-      rule_ = kStoppedByPatience;
-    }
-    if (!rule_.empty()) round_ = round.round;
-  }
-
-  /// Empty while none does.
-  std::string rule() const { return std::string(rule_); }
-  std::int64_t round() const { return round_; }
-
- private:
-  bool improves(const ValidationScore& score) const {
-    if (!best_ || best_->diverged || score.diverged) return !best_ || score.better_than(*best_);
-    if (score.criterion == kByValidationAccuracy) return score.value > best_->value + improvement_;
-    return score.value < best_->value * (1 - improvement_);
-  }
-
-  double target_;
-  std::int64_t patience_;
-  double improvement_;
-  std::optional<ValidationScore> best_;
-  std::int64_t best_round_ = 0, round_ = 0;
-  std::string_view rule_;
-};
-
-// The end of a finished run: by a rule, before the last planned round. Rules look at rounds that are
-// evaluated in any case, not because they turned out to be the last.
+// The end of a finished run: by a rule, before the last planned round.
 void compare_end(const Summary& summary, std::span<const RoundRecord> rounds,
                  const ResolvedSettings& settings, Comparison& compare) {
-  const auto every = std::max<std::int64_t>(settings.number<std::int64_t>("evaluation.every", 1), 1);
-  ExpectedStop stop(settings);
-  for (const RoundRecord& round : rounds) {
-    if (round.round % every == 0) stop.see(round);
-  }
-  compare.text("stopped_by", summary.stopped, stop.round() < summary.rounds ? stop.rule() : "");
-  if (stop.round() > 0) compare.integer("rounds_done", summary.rounds_done, stop.round());
+  StoppingRule rule({.target_accuracy = settings.number<double>("stopping.target_accuracy", 0),
+                     .patience = settings.number<std::int64_t>("stopping.patience", 0),
+                     .improvement = settings.number<double>("stopping.improvement", 0)},
+                    std::max<std::int64_t>(settings.number<std::int64_t>("evaluation.every", 1), 1));
+  for (const RoundRecord& round : rounds) rule.see(round);
+  compare.text("stopped_by", summary.stopped, rule.last_round() < summary.rounds ? rule.stopped() : "");
+  if (rule.last_round() > 0) compare.integer("rounds_done", summary.rounds_done, rule.last_round());
 }
 
 // How many classes there are; none where nobody here knows.

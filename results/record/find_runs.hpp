@@ -17,6 +17,7 @@ struct FoundRun {
   std::filesystem::path path;
   std::optional<Summary> summary;  ///< none when there is a problem
   std::string problem;             ///< file, field and reason, in one line; empty when there is a summary
+  std::size_t place = 0;           ///< of its label among those named (`keep_labels`), from 1; 0: none were
 };
 
 /// Whether the folder is a run directory: there is a `summary.json`, or what only a run leaves whose summary

@@ -5,6 +5,7 @@
 
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "accounting/json_text.hpp"
 #include "harness/digest/sha256.hpp"
@@ -30,11 +31,7 @@ Place locate(std::string_view text, std::size_t byte, Place place) {
 
 std::string excerpt(const Json& value) {
   constexpr std::size_t kLongest = 60;
-  std::string text = one_line(json_text(value, -1));
-  if (text.size() <= kLongest) return text;
-  std::size_t end = kLongest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a code point
-  return text.substr(0, end) + "...";
+  return shortened(one_line(json_text(value, -1)), kLongest);
 }
 
 bool is_integer(const Json& value, std::int64_t least) {

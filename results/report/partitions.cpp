@@ -66,7 +66,8 @@ std::vector<std::int64_t> sizes_of(const FoundRun& run, Problems& problems) {
 // Who holds which classes; empty where no run tells it, or a run keeps it private.
 std::string map_of(const Card& card, Problems& problems) {
   if (card.mapped == nullptr || card.hides_labels) return {};
-  const auto& [path, summary, problem] = *card.mapped;
+  const std::filesystem::path& path = card.mapped->path;
+  const std::optional<Summary>& summary = card.mapped->summary;
   try {
     const std::string file = (path / kPartitionFile).string();
     const RecordedPartition partition = parse_partition(read_whole_file(file), file);

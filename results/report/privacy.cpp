@@ -44,17 +44,10 @@ class Odometers {
 };
 
 // What a group's accesses are worth by RDP.
-Claim worth(const ClientGroup& group, Unit unit, const Odometer& odometer) {
+Claim worth(const ClientGroup& group, const Odometer& odometer) {
   std::vector<Access> accesses;
   for (const EventShare& kind : group.events) accesses.push_back({kind.event, kind.count});
-  Ledger ledger(unit);
-  ledger.add_client(0, group.examples_most);
-  if (unit == Unit::kClient) {
-    ledger.record_population(1, RoundAccesses(std::move(accesses)));
-  } else {
-    ledger.record(1, 0, RoundAccesses(std::move(accesses)));
-  }
-  return odometer.epsilon(ledger);
+  return odometer.epsilon(accesses);
 }
 
 // A long list of clients, cut short.
@@ -133,8 +126,7 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
     std::vector<ClientGroup> groups = client_groups(ledger);
     const Odometer& odometer = odometers.of(claim.settings);
     const ChargedBudget budget(claim, ledger);
-    for (ClientGroup& group : groups)
-      group.rdp = budget.charge_all(worth(group, ledger.unit(), odometer), group.clients);
+    for (ClientGroup& group : groups) group.rdp = budget.charge_all(worth(group, odometer), group.clients);
     compare_claims(claim, groups, seed.path, problems);
     html += exact_list(ledger) + group_table(groups);
   } catch (const Error& error) {

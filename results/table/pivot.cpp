@@ -1,7 +1,9 @@
 #include "results/table/pivot.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -77,6 +79,11 @@ class PivotHeadings {
     return kept.empty() ? name : fmt::format("{} ({})", name, fmt::join(kept, ", "));
   }
 
+  // What it is sorted by: labels that a user named come as they were named.
+  std::string rank(const Row& row) const {
+    return key_ == "label" && row.place > 0 ? std::to_string(row.place) : of(row);
+  }
+
   const std::string& key() const { return key_; }
 
  private:
@@ -111,20 +118,26 @@ Pivot make_pivot(const Table& table, const PivotKeys& keys) {
   }
   pivot.across = across.key();
 
-  std::set<std::string, ByValue> columns;
-  std::set<std::vector<std::string>, ByValue> lines;
+  // By what they are sorted by.
+  std::map<std::string, std::string, ByValue> columns;
+  std::map<std::vector<std::string>, std::vector<std::string>, ByValue> lines;
   const auto values_of = [&](const Row& row) {
     std::vector<std::string> values;
     for (const PivotHeadings& heading : headings) values.push_back(heading.of(row));
     return values;
   };
+  const auto ranks_of = [&](const Row& row) {
+    std::vector<std::string> ranks;
+    for (const PivotHeadings& heading : headings) ranks.push_back(heading.rank(row));
+    return ranks;
+  };
   for (const Row& row : table.rows) {
-    columns.insert(across.of(row));
-    lines.insert(values_of(row));
+    columns.emplace(across.rank(row), across.of(row));
+    lines.emplace(ranks_of(row), values_of(row));
     pivot.shares = pivot.shares && (!row.result || row.result->share);
   }
-  pivot.columns.assign(columns.begin(), columns.end());
-  for (const std::vector<std::string>& values : lines)
+  for (const auto& [rank, value] : columns) pivot.columns.push_back(value);
+  for (const auto& [ranks, values] : lines)
     pivot.lines.push_back({.values = values, .cells = std::vector<const Row*>(columns.size(), nullptr)});
   for (const Row& row : table.rows) {
     const auto line = std::ranges::find(pivot.lines, values_of(row), &PivotLine::values);

@@ -23,9 +23,11 @@ struct PivotLine {
 struct Pivot {
   std::vector<std::string> row_keys;
   std::string across;
-  std::vector<std::string> columns;  ///< values of `across`, numbers as numbers, others in natural order
-  std::vector<PivotLine> lines;      ///< in the same order
-  bool shares = true;                ///< whether every result is a share, shown in percent
+  /// Values of `across`: numbers as numbers, labels in the order of the table's rows, others in natural
+  /// order.
+  std::vector<std::string> columns;
+  std::vector<PivotLine> lines;  ///< in the same order
+  bool shares = true;            ///< whether every result is a share, shown in percent
 };
 
 /// Throws Error for a key that does not exist or that comes twice, and where two rows of the table would

@@ -112,7 +112,11 @@ using Groups = std::map<RowKey, std::vector<const FoundRun*>, RowOrder>;
 
 Groups grouped(const std::vector<const FoundRun*>& runs) {
   Groups groups;
-  for (const FoundRun* run : runs) groups[key_of(*run->summary)].push_back(run);
+  for (const FoundRun* run : runs) {
+    RowKey key = key_of(*run->summary);
+    key.place = run->place;
+    groups[std::move(key)].push_back(run);
+  }
   for (auto& [key, group] : groups) std::ranges::sort(group, is_earlier);
   return groups;
 }
@@ -191,6 +195,7 @@ bool RowOrder::operator()(const RowKey& left, const RowKey& right) const {
   for (const SettingPart& part : kSettingParts) {
     if (const int order = compare_natural(first.*part.member, second.*part.member)) return order < 0;
   }
+  if (left.place != right.place) return left.place < right.place;
   if (const int order = compare_natural(left.label, right.label)) return order < 0;
   return compare_sweeps(left.own_sweep, right.own_sweep) < 0;
 }

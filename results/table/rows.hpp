@@ -50,7 +50,8 @@ bool is_choice(std::string_view key);
 struct RowKey {
   Setting setting;
   std::string label;
-  Sweep own_sweep = {};  ///< what a grid gives to this algorithm alone, by key
+  Sweep own_sweep = {};   ///< what a grid gives to this algorithm alone, by key
+  std::size_t place = 0;  ///< `FoundRun::place`
 
   /// What a grid gives to it, alone or with the others.
   Sweep whole_sweep() const;
@@ -68,7 +69,8 @@ std::string row_name(const RowKey& key);
 /// The row to which a run belongs.
 RowKey key_of(const Summary& summary);
 
-/// The order in which rows are printed: texts in natural order, values that are numbers as numbers.
+/// The order in which rows are printed: texts in natural order, values that are numbers as numbers, labels
+/// that a user named as they were named.
 struct RowOrder {
   bool operator()(const RowKey& left, const RowKey& right) const;
 };
@@ -133,8 +135,8 @@ inline constexpr const char* kDataHashPath = "data.sha256";
 /// Enough of a hash for an eye.
 std::string short_hash(const std::string& hash);
 
-/// Leaves out the runs of other labels; broken runs stay, so that they are noted. None: keeps all. Error for
-/// a label that no finished run has.
+/// Leaves out the runs of other labels, and has rows come in the order of these; broken runs stay, so that
+/// they are noted. None: keeps all. Error for a label that no finished run has.
 void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);
 
 /// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with

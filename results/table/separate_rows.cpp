@@ -84,6 +84,12 @@ void keep_labels(std::vector<FoundRun>& runs, const Labels& labels) {
   }
   check_labels(labels, known);
   std::erase_if(runs, [&](const FoundRun& run) { return run.summary && !wants(labels, run.summary->label); });
+  if (labels.empty()) return;
+  for (FoundRun& run : runs) {
+    if (!run.summary) continue;
+    const auto named = std::ranges::find(labels, run.summary->label);
+    run.place = static_cast<std::size_t>(named - labels.begin()) + 1;
+  }
 }
 
 void separate_by_settings(std::vector<FoundRun>& runs) {

@@ -138,6 +138,10 @@ FEDARENA_API bool any_event(const std::vector<Access>& accesses,
 /// Whether it answers without noise: an exact access, a Gaussian of noise multiplier 0, or a composition that
 /// holds one.
 FEDARENA_API bool is_exact(const Event& event);
+/// Whether no accountant charges it: what is declared public, and what a paper calls privacy.
+FEDARENA_API bool is_free(const Event& event);
+/// Whether it goes through a mechanism, whatever its noise: neither an exact access nor free.
+FEDARENA_API bool is_noised(const Event& event);
 /// Whose neighbours the Gaussians hide, those of compositions included. Laplace noise and randomised response
 /// are defined on whatever neighbours the rest has. Joint, as below.
 FEDARENA_API std::set<Adjacency> adjacencies(const std::vector<Access>& accesses);

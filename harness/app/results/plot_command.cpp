@@ -165,7 +165,8 @@ void add_plot_command(CLI::App& app, Action& action) {
                       "accuracy, or rmse on regression data",
                       fmt::join(y_names, ", ")))
       ->type_name("NAME");
-  add_names(command, "--labels", arguments.labels, "algorithm entries to draw; default all of them")
+  add_names(command, "--labels", arguments.labels,
+            "algorithm entries to draw, in this order; default all of them")
       ->type_name("A,B,...");
   command.add_flag("--log-x", arguments.style.log_x, "a logarithmic axis");
   command.add_flag("--log-y", arguments.style.log_y, "a logarithmic axis");

@@ -219,7 +219,8 @@ void add_table_command(CLI::App& app, Action& action) {
   command.add_flag("--interval", arguments.interval,
                    "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
                    "standard deviation");
-  add_names(command, "--labels", arguments.labels, "algorithm entries to show; default all of them")
+  add_names(command, "--labels", arguments.labels,
+            "algorithm entries to show, in this order; default all of them")
       ->type_name("A,B,...");
   add_names(command, "--rows", arguments.rows,
             "print one number as a matrix whose lines are the values of these keys, such as partition, "

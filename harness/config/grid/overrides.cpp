@@ -4,20 +4,14 @@
 
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/sections/unknown.hpp"
-#include "harness/config/syntax/lexing.hpp"
 
 namespace fedarena::config {
 namespace {
 
 constexpr std::string_view kOverrideForm = "section.key=value or algorithms.LABEL.key=value";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 struct Target {
   Table* table = nullptr;

@@ -15,7 +15,6 @@
 namespace fedarena::config {
 namespace {
 
-constexpr std::size_t kLongestMessagePart = 1000;
 constexpr std::size_t kLongestSlip = 100;
 constexpr std::size_t kLongestFile = 10'000'000;
 
@@ -245,13 +244,7 @@ ParsedValue parse_value(std::string_view text, const Place& place) {
        .allowed = "a value as TOML writes it, such as 5, 0.1, true, \"text\" or [1, 2]; or a bare word"});
 }
 
-void complain(Complaint complaint) {
-  for (std::string* part :
-       {&complaint.place.file, &complaint.found, &complaint.allowed, &complaint.nearest}) {
-    *part = shortened(*part, kLongestMessagePart);
-  }
-  throw Error(std::move(complaint));
-}
+void complain(Complaint complaint) { throw Error(std::move(complaint)); }
 
 std::string our_name(std::string_view found) {
   // What papers and other programs call our keys: Flower, FedML, LEAF, Opacus.

@@ -131,12 +131,6 @@ class Walk {
 
 }  // namespace
 
-std::string shortened(std::string_view text, std::size_t bytes) {
-  if (text.size() <= bytes) return std::string(text);
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
-  return std::string(text.substr(0, bytes)) + "...";
-}
-
 void check_text(std::string_view text, const std::string& file) {
   const std::size_t invalid = first_invalid_utf8(text);
   if (invalid < text.size()) {

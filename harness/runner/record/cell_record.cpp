@@ -60,8 +60,7 @@ results::RoundRecord round_from(const std::string& text) {
 
 // The same bytes in another file of that name, if there is one.
 void replace_by_copy(const fs::path& file) {
-  fs::path copy = file;
-  copy += ".partial";
+  const fs::path copy = results::partial_of(file);
   std::error_code failure;
   if (!fs::copy_file(file, copy, fs::copy_options::overwrite_existing, failure)) {
     if (failure == std::errc::no_such_file_or_directory) return;

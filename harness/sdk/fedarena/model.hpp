@@ -46,8 +46,10 @@ class FEDARENA_API Model {
   std::int64_t num_classes() const { return architecture_.outputs; }
   /// {batch, input shape...}
   std::vector<std::int64_t> input_shape(std::int64_t batch) const;
+  /// Of one example, the shape of what each layer gets, and of the outputs.
+  const std::vector<std::vector<std::int64_t>>& shapes() const { return shapes_; }
   /// Numbers that a forward pass of one example writes; decides how many examples fit into a cache.
-  std::int64_t activations() const { return activations_; }
+  std::int64_t activations() const;
 
   /// Fresh weights: uniform in +-1/sqrt(fan in) for weights and biases of convolutions and affine maps (the
   /// default of PyTorch), ones and zeros for normalisation, standard normal for embeddings. Drawn in double,
@@ -72,7 +74,7 @@ class FEDARENA_API Model {
   Architecture architecture_;
   torch::TensorOptions options_;
   std::shared_ptr<const Layout> layout_;
-  std::int64_t activations_ = 0;
+  std::vector<std::vector<std::int64_t>> shapes_;
 };
 
 }  // namespace fedarena

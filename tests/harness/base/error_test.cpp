@@ -49,6 +49,16 @@ TEST(Error, KeepsTheComplaint) {
   EXPECT_EQ(error.complaint().allowed, "an integer from 1 to 2");
 }
 
+// A table of 200,000 columns has names for a message of megabytes.
+TEST(Error, CutsWhatHasAnyLength) {
+  std::string names;
+  for (int column = 0; column < 100'000; ++column) names += "\u00e4, ";
+  const Error error(Complaint{.found = "unknown column", .allowed = names, .remedy = names});
+  EXPECT_LT(std::string(error.what()).size(), 5000U);
+  EXPECT_TRUE(error.complaint().allowed.ends_with("..."));
+  EXPECT_EQ(first_invalid_utf8(error.what()), std::string(error.what()).size());
+}
+
 TEST(Error, FormatsAMessageWithoutAPlace) {
   EXPECT_STREQ(Error::of("no plugin {} of {}", "a", 2).what(), "no plugin a of 2");
 }

@@ -132,6 +132,20 @@ TEST(Guard, RefusesChangesOfWhatIsThereToBeRead) {
   EXPECT_THAT(failure("train", "downlink"), changed("\"sent\" in the message from the server"));
 }
 
+// Numbers that hang on who trains at the same time.
+TEST(Guard, RefusesDrawsFromWhatAllClientsShare) {
+  torch::manual_seed(1);
+  for (const Call& call : kCalls) {
+    for (const std::string what : {"seed", "draw"}) {
+      EXPECT_THAT(failure(call.where, what),
+                  AllOf(StartsWith("LibTorch's own generator of random numbers was used"),
+                        HasSubstr("good 1.2.3, in " + call.named + ")"), HasSubstr("client.streams")))
+          << what;
+    }
+    torch::manual_seed(1);
+  }
+}
+
 TEST(Guard, RefusesWhatCannotBeSent) {
   EXPECT_THAT(failure("train", "half"), StartsWith("\"image\" in the client's message is of type Half"));
   EXPECT_THAT(failure("train", "sparse"), HasSubstr("allowed: a dense one"));

@@ -204,7 +204,7 @@ TEST(Zoo, SuggestsTheNearestName) {
 // a gradient in the inputs of a function of the gradient five and seven times.
 
 void expect_operations(const Architecture& architecture, std::int64_t first, std::int64_t others) {
-  const Operations counted = count_operations(architecture);
+  const Operations counted = count_operations(Model(architecture, torch::kFloat32));
   EXPECT_EQ(counted.forward, first + others);
   EXPECT_EQ(counted.gradient, 2 * first + 3 * others);
   EXPECT_EQ(counted.input_gradient, 5 * first + 7 * others);
@@ -241,14 +241,16 @@ TEST(Operations, AreTheStepsOfPlainLoops) {
   }
   const Architecture architecture{
       .input_shape = {3, 5, 7}, .outputs = 140, .layers = {layer, Relu{}, Flatten{}}};
-  EXPECT_EQ(count_operations(architecture).forward, steps);
+  EXPECT_EQ(count_operations(Model(architecture, torch::kFloat32)).forward, steps);
 }
 
 // Where something is learnt before a layer, the gradient goes on through its inputs.
 TEST(Operations, CountInputsThatAGradientMustPass) {
   const std::int64_t affine = 2 * 12 * 5;
   const auto gradient = [](std::vector<std::int64_t> shape, std::vector<Layer> layers) {
-    return count_operations({.input_shape = std::move(shape), .outputs = 5, .layers = std::move(layers)})
+    return count_operations(
+               Model({.input_shape = std::move(shape), .outputs = 5, .layers = std::move(layers)},
+                     torch::kFloat32))
         .gradient;
   };
   EXPECT_EQ(gradient({3, 2, 2}, {Relu{}, Flatten{}, Linear{12, 5}}), 2 * affine);

@@ -1,7 +1,5 @@
 // Which cells run at once, how much memory they are taken to need, and which names files keep from plugins.
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -14,7 +12,6 @@
 #include "harness/config/sections/sections.hpp"
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/memory.hpp"
-#include "harness/runner/stopping.hpp"
 #include "partitions/partition.hpp"
 #include "results/record/partition_file.hpp"
 #include "tests/message_of.hpp"
@@ -143,101 +140,6 @@ TEST(Memory, GrowsWithModelCohortAndMicroBatches) {
 }
 
 TEST(Memory, IsFreeInPart) { EXPECT_GT(free_memory(), 1 << 20); }
-
-// Rules that end a run early, by validation examples.
-
-results::RoundRecord round_of(std::int64_t number, std::optional<double> validation_accuracy) {
-  results::RoundRecord record;
-  record.round = number;
-  record.test_accuracy = 1;  // which no rule may look at
-  record.validation_accuracy = validation_accuracy;
-  return record;
-}
-
-// The round at which the rule stops a run of these accuracies, and the rule; 0 when it goes on.
-std::pair<std::int64_t, std::string> stop_of(const Stopping& settings,
-                                             const std::vector<std::optional<double>>& accuracies) {
-  StoppingRule rule(settings);
-  for (std::size_t index = 0; index < accuracies.size(); ++index) {
-    const auto number = static_cast<std::int64_t>(index) + 1;
-    rule.see(round_of(number, accuracies[index]));
-    if (!rule.stopped().empty()) return {number, rule.stopped()};
-  }
-  return {0, ""};
-}
-
-using Stop = std::pair<std::int64_t, std::string>;
-
-TEST(StoppingRule, WithoutSettingsNeverStops) {
-  EXPECT_EQ(stop_of({}, {0.1, 0.1, 0.1, 1.0, 0.0}), Stop(0, ""));
-}
-
-TEST(StoppingRule, StopsAtTheTarget) {
-  EXPECT_EQ(stop_of({.target_accuracy = 0.5}, {0.1, 0.4, 0.5, 0.9}), Stop(3, "target"));
-  EXPECT_EQ(stop_of({.target_accuracy = 0.5}, {0.1, std::nullopt, 0.4}), Stop(0, ""));
-}
-
-TEST(StoppingRule, StopsWhenPatienceRunsOut) {
-  EXPECT_EQ(stop_of({.patience = 2}, {0.1, 0.3, 0.2, 0.3, 0.9}), Stop(4, "patience"));
-  EXPECT_EQ(stop_of({.patience = 2}, {0.1, 0.3, 0.2, 0.31, 0.2, 0.31}), Stop(6, "patience"));
-  // An improvement that is too small is none.
-  EXPECT_EQ(stop_of({.patience = 2, .improvement = 0.05}, {0.1, 0.3, 0.32, 0.34}), Stop(4, "patience"));
-  // Rounds count, also those between evaluations.
-  EXPECT_EQ(stop_of({.patience = 3}, {0.5, std::nullopt, std::nullopt, 0.4}), Stop(4, "patience"));
-}
-
-TEST(StoppingRule, DoesNotSeeWhatIsEvaluatedOutOfTurn) {
-  StoppingRule rule({.patience = 1}, 2);
-  rule.see(round_of(2, 0.5));
-  rule.see(round_of(3, 0.4));
-  EXPECT_EQ(rule.stopped(), "");
-  rule.see(round_of(4, 0.4));
-  EXPECT_EQ(rule.stopped(), "patience");
-}
-
-// On regression data: the round at which patience of two ends a run of these validation losses; 0: it goes
-// on.
-std::int64_t stop_by_losses(double improvement, const std::vector<double>& losses) {
-  StoppingRule rule({.target_accuracy = 0.1, .patience = 2, .improvement = improvement});
-  for (std::size_t index = 0; index < losses.size(); ++index) {
-    results::RoundRecord round = round_of(static_cast<std::int64_t>(index) + 1, std::nullopt);
-    round.validation_loss = losses[index];
-    rule.see(round);
-    if (rule.stopped() == "patience") return round.round;
-    EXPECT_EQ(rule.stopped(), "");
-  }
-  return 0;
-}
-
-TEST(StoppingRule, LooksAtLossesWhereThereAreNoAccuracies) {
-  EXPECT_EQ(stop_by_losses(0, {9, 7, 8, 6.5, 6.4, 6.3}), 0);
-  EXPECT_EQ(stop_by_losses(0, {9, 7, 8, 7, 1}), 4) << "an equal loss is no better one";
-  EXPECT_EQ(stop_by_losses(0.1, {10, 9.1, 9.05, 1}), 3) << "a tenth of the best one is asked for";
-  EXPECT_EQ(stop_by_losses(0.1, {10, 8.9, 8.8, 8.0, 7.9}), 0);
-  const double nan = std::nan("");
-  EXPECT_EQ(stop_by_losses(0, {nan, 5, nan, 4, nan, nan}), 6) << "what diverged is never better";
-}
-
-// A model that answers nothing has an accuracy, too: a tenth of ten classes.
-TEST(StoppingRule, TakesNoAccuracyOfWhatDivergedForABetterOne) {
-  StoppingRule rule({.patience = 2});
-  const auto see = [&](std::int64_t number, double accuracy, double loss) {
-    results::RoundRecord round = round_of(number, accuracy);
-    round.validation_loss = loss;
-    rule.see(round);
-    return rule.stopped();
-  };
-  EXPECT_EQ(see(1, 0.3, std::nan("")), "");
-  EXPECT_EQ(see(2, 0.1, 2.3), "") << "better than what diverged before";
-  EXPECT_EQ(see(3, 0.2, std::nan("")), "");
-  EXPECT_EQ(see(4, 0.2, std::numeric_limits<double>::infinity()), "patience");
-}
-
-TEST(StoppingRule, PrefersTheTargetWhereBothHold) {
-  EXPECT_EQ(stop_of({.target_accuracy = 0.4, .patience = 1}, {0.3, 0.3}), Stop(2, "patience"));
-  EXPECT_EQ(stop_of({.target_accuracy = 0.3, .patience = 1, .improvement = 0.5}, {0.2, 0.3}),
-            Stop(2, "target"));
-}
 
 }  // namespace
 }  // namespace fedarena

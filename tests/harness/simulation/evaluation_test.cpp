@@ -34,7 +34,6 @@ class Evaluations : public ::testing::Test {
     const Evaluator evaluator({.dataset = dataset,
                                .reader = reader,
                                .engine = engine,
-                               .pool = pool,
                                .stop = stop,
                                .client_tests = client_tests,
                                .test_skew = test_skew});

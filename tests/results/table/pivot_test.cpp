@@ -48,6 +48,18 @@ Notes:
               HasSubstr("| fedprox   | **61.50 ± 0.71** |     41.50 ± 0.71 |            - |\n"));
 }
 
+TEST(Pivot, HasNamedLabelsInTheirOrder) {
+  std::vector<FoundRun> runs = pivot_grid();
+  keep_labels(runs, {"fedprox", "fedavg"});
+  const Table table = make_table(runs);
+  EXPECT_THAT(make_pivot(table, {.rows = {"alpha"}, .across = "label"}).columns,
+              ElementsAre("fedprox", "fedavg"));
+  std::vector<std::vector<std::string>> lines;
+  for (const PivotLine& line : make_pivot(table, {.rows = {"label"}, .across = "alpha"}).lines)
+    lines.push_back(line.values);
+  EXPECT_THAT(lines, ElementsAre(ElementsAre("fedprox"), ElementsAre("fedavg")));
+}
+
 TEST(Pivot, MarksEpsilonsThatRestOnAnAssumption) {
   std::vector<FoundRun> runs;
   for (const double epsilon : {10.0, 2.0, 3.0}) {

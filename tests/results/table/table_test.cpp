@@ -56,6 +56,20 @@ TEST(Table, CountsOnlyFinishedRunsAndNamesTheOthers) {
                           "runs/x: summary.json: field \"seed\" is missing; not counted"));
 }
 
+TEST(Table, HasNamedLabelsInTheirOrder) {
+  const auto order = [](const Labels& labels) {
+    auto runs =
+        joined(joined(three_seeds("ditto", 0.5), three_seeds("fedavg", 0.6)), three_seeds("fedprox", 0.5));
+    runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: field \"seed\" is missing"});
+    keep_labels(runs, labels);
+    std::vector<std::string> names;
+    for (const Row& row : make_table(runs).rows) names.push_back(row.label);
+    return names;
+  };
+  EXPECT_THAT(order({}), ElementsAre("ditto", "fedavg", "fedprox"));
+  EXPECT_THAT(order({"fedprox", "ditto"}), ElementsAre("fedprox", "ditto"));
+}
+
 TEST(Table, MarksAllRowsThatPrintTheBestResult) {
   EXPECT_THAT(best_of(make_table(joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6)))),
               ElementsAre(false, true));

@@ -21,7 +21,8 @@ struct FEDARENA_API Place {
   std::string str() const;
 };
 
-/// What a user needs to mend a mistake. Empty parts are left out of the message.
+/// What a user needs to mend a mistake. Empty parts are left out of the message, long ones cut at 2,000
+/// bytes.
 struct FEDARENA_API Complaint {
   Place place = {};          ///< where
   std::string found = {};    ///< what was found there, as a sentence without a full stop

@@ -40,6 +40,11 @@ constexpr bool is_letter_or_digit(char letter) {
          (letter >= '0' && letter <= '9');
 }
 
+/// Without blanks and tabs at both ends.
+FEDARENA_API std::string_view trimmed(std::string_view text);
+/// The text, or its first `bytes` bytes or fewer, cut between characters of UTF-8, and "...".
+FEDARENA_API std::string shortened(std::string_view text, std::size_t bytes);
+
 /// Whether a folder of a run may be called so: see kFolderNameRule.
 FEDARENA_API bool is_folder_name(std::string_view text);
 inline constexpr const char* kFolderNameRule =

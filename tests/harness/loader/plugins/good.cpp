@@ -146,6 +146,8 @@ class Thrower final : public Algorithm {
     }
     if (config_.what == "interrupted") throw Interrupted();
     if (config_.what == "rounding") std::fesetround(FE_UPWARD);
+    if (config_.what == "seed") torch::manual_seed(5);
+    if (config_.what == "draw") torch::randn({1});
     if (config_.what == "crash") std::raise(SIGSEGV);
     if (config_.what == "recursion") (void)without_end(1);
     if (config_.what == "thread") std::thread([] { throw std::runtime_error("nobody catches it"); }).join();

@@ -1,0 +1,28 @@
+#include "results/record/stopping.hpp"
+
+namespace fedarena::results {
+
+bool StoppingRule::improves(const ValidationScore& score) const {
+  if (!best_ || best_->diverged || score.diverged) return !best_ || score.better_than(*best_);
+  if (score.criterion == kByValidationAccuracy) return score.value > best_->value + limits_.improvement;
+  return score.value < best_->value * (1 - limits_.improvement);
+}
+
+void StoppingRule::see(const RoundRecord& round) {
+  const std::optional<ValidationScore> score = validation_score(round);
+  if (!score || !stopped_.empty() || round.round % every_ != 0) return;
+  if (improves(*score)) {
+    best_ = score;
+    best_round_ = round.round;
+  }
+  if (limits_.target_accuracy > 0 && round.validation_accuracy &&
+      *round.validation_accuracy >= limits_.target_accuracy) {
+    stopped_ = kStoppedByTarget;
+  } else if (limits_.patience > 0 && round.round - best_round_ >= limits_.patience) {
+    // Rounds are counted, not evaluations, so that the rule means the same however often is evaluated.
+    stopped_ = kStoppedByPatience;
+  }
+  if (!stopped_.empty()) last_round_ = round.round;
+}
+
+}  // namespace fedarena::results
