@@ -9,6 +9,8 @@
 namespace fedarena {
 namespace {
 
+// What an algorithm may ask for more or less often: labels are randomised, and messages noised per distance,
+// as declared.
 bool adds_noise(const Access& access) {
   return std::holds_alternative<SampledGaussian>(access.event) ||
          std::holds_alternative<Gaussian>(access.event) || std::holds_alternative<Laplace>(access.event);

@@ -142,8 +142,12 @@ torch::Tensor ResponseRelease::answers(const torch::Tensor& labels, const torch:
   if (prior.defined() && (prior.dim() != 2 || prior.size(0) != n || prior.size(1) != classes_))
     throw Bug("a prior for randomised response has no row of all classes for each label");
   const torch::Tensor own = labels.to(torch::kCPU).contiguous();
-  const torch::Tensor rows =
-      prior.defined() ? prior.detach().to(torch::kCPU, torch::kFloat64).contiguous() : prior;
+  torch::Tensor rows = prior;
+  if (prior.defined()) {
+    rows = prior.detach().to(torch::kCPU, torch::kFloat64);
+    const torch::Tensor uniform = torch::full_like(rows, 1.0 / static_cast<double>(classes_));
+    rows = torch::where(rows.isfinite().all(1, true), rows, uniform).contiguous();
+  }
   torch::Tensor result = torch::empty({n}, torch::kInt64);
   const ResponseLaw plain = ResponseLaw::plain(classes_, epsilon_);
   const auto width = static_cast<std::size_t>(classes_);

@@ -61,8 +61,9 @@ class ResponseRelease {
   static ResponseRelease of_synthetic(std::int64_t classes, double epsilon, RoundAccesses& book);
 
   /// An answer for each label (int64 [n]), int64 [n] on the labels' device; under its row of `prior` ([n,
-  /// classes]) or, where that is undefined, under none. Error when a label is not one of the classes, or a
-  /// row is not a distribution.
+  /// classes]) or, where that is undefined, under none. A row that is not all finite, of a model that
+  /// diverged, says nothing of any label: all are alike. Error when a label is not one of the classes, or
+  /// another row is not a distribution.
   torch::Tensor answers(const torch::Tensor& labels, const torch::Tensor& prior, RandomSource& source) const;
 
  private:

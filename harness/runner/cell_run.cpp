@@ -17,7 +17,7 @@
 #include "harness/runner/record/cell_record.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/stopping.hpp"
+#include "results/record/validation.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {

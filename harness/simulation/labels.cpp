@@ -81,11 +81,7 @@ torch::Tensor Simulation::label_priors(
     const torch::NoGradGuard no_graph;
     const auto& [client, positions, rows] = pieces[index];
     const Batch batch = reader_.read(setup_.dataset.train, positions, skew_of(client, 0));
-    // A model that diverged predicts no distribution, and then says nothing of any label.
-    const torch::Tensor predicted =
-        setup_.model.forward(params_, batch.inputs).to(torch::kCPU, torch::kFloat64).softmax(1);
-    const torch::Tensor uniform = torch::full_like(predicted, 1.0 / static_cast<double>(rows.size(1)));
-    rows.copy_(torch::where(predicted.isfinite().all(1, true), predicted, uniform));
+    rows.copy_(setup_.model.forward(params_, batch.inputs).to(torch::kCPU, torch::kFloat64).softmax(1));
   });
   return priors;
 }

@@ -130,14 +130,10 @@ class FedGm final : public Algorithm {
  private:
   bool in_halves() const { return config_.label_epsilon > 0; }
 
-  // The probabilities that the server's model gives the classes of each image, alike where it diverged; none
-  // in the first round.
+  // The probabilities that the server's model gives the classes of each image; none in the first round.
   static torch::Tensor prior_of(const Client& client, const Message& downlink, const torch::Tensor& images) {
     if (!downlink.contains(kModel.name)) return {};
-    const torch::Tensor predicted =
-        client.compute.outputs(downlink[kModel], images).to(torch::kFloat64).softmax(1);
-    const torch::Tensor uniform = torch::full_like(predicted, 1.0 / static_cast<double>(predicted.size(1)));
-    return torch::where(predicted.isfinite().all(1, true), predicted, uniform);
+    return client.compute.outputs(downlink[kModel], images).to(torch::kFloat64).softmax(1);
   }
 
   Config config_;

@@ -4,9 +4,9 @@
 // Differs from the paper: the walk of a client takes at most `outer_steps` turns of the while loop and
 // several real batches at each point, as the authors' code does; the server goes through the sets at most
 // `server_epochs` times, and r_k is measured after each of these, not at the start, so that no round stands
-// still; clients are weighted as in Equation 14 only under server_descent = "weighted", since
-// the code descends on the union (Algorithm 3 weighs them alike); models descend on images as they are,
-// without augmentation. fedlap-dp is the same under policy "record", which clips and noises every gradient of
+// still; clients are weighted as in Equation 14 only under server_descent = "weighted", since the code
+// descends on the union (Algorithm 3 weighs them alike); models descend on images as they are, without
+// augmentation. fedlap-dp is the same under policy "record", which clips and noises every gradient of
 // examples, with a radius that reads no example; its synthetic sets hold all classes unless `classes =
 // "held"`. Under server_calibration (Equation 20, Appendix A.1) every step of a round takes the lengths at
 // the round's first model, the only ones that a client can know.

@@ -30,8 +30,8 @@ class FedNova final : public Algorithm {
          Constraint::at_least(0)},
         {"effective_steps", &Config::effective_steps,
          "tau_eff: steps of plain SGD that a round is worth, some 1 / (1 - momentum) times as many as local "
-         "ones; 0: the mean of the clients' own, whose messages are "
-         "then read one by one (under the policy \"client\" an exact access)",
+         "ones; 0: the mean of the clients' own, whose messages are then read one by one (under the policy "
+         "\"client\" an exact access)",
          Constraint::at_least(0)},
     }
         .extends(ModelAveraging::schema());

@@ -7,9 +7,9 @@
 // Differs from the papers: the first hypothesis is the run's initial model, the others are drawn like it or,
 // with init = "normal", from N(0, I). One that nobody chose stays; the one that most clients chose is tested
 // as the global model. Clients count by their examples, as in FedAvg; the paper's mean is weighting =
-// "uniform". With k-means a hypothesis becomes the mean of the models that are nearest to it:
-// neither weighting nor server_rate has a part in that. Messages are read singly and losses exact: only
-// "local" with k-means has an epsilon.
+// "uniform". With k-means a hypothesis becomes the mean of the models that are nearest to it: neither
+// weighting nor server_rate has a part in that. Messages are read singly and losses exact: only "local" with
+// k-means has an epsilon.
 #include <algorithm>
 #include <limits>
 #include <span>

@@ -14,7 +14,7 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "results/audit/verify_parts.hpp"
-#include "results/record/stopping.hpp"
+#include "results/record/validation.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/number_format.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/record/sweep.hpp"
+#include "results/record/validation.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {

@@ -1,11 +1,9 @@
 #include "results/record/sweep.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "results/record/record.hpp"
 #include "results/record/record_form.hpp"
 
 namespace fedarena::results {
@@ -129,19 +127,6 @@ void append_tuning(Json& json, const Tuning& tuning, bool with_costs) {
   Json& object = json["tuning"];
   append_fields(object, tuning, form_tuning);
   if (!with_costs) object["examples"] = object["seconds"] = nullptr;
-}
-
-bool ValidationScore::better_than(const ValidationScore& other) const {
-  if (diverged || other.diverged) return !diverged && other.diverged;
-  return criterion == kByValidationAccuracy ? value > other.value : value < other.value;
-}
-
-std::optional<ValidationScore> validation_score(const RoundRecord& round) {
-  const bool diverged = round.validation_loss && !std::isfinite(*round.validation_loss);
-  if (round.validation_accuracy)
-    return ValidationScore{kByValidationAccuracy, *round.validation_accuracy, diverged};
-  if (round.validation_loss) return ValidationScore{kByValidationLoss, *round.validation_loss, diverged};
-  return std::nullopt;
 }
 
 }  // namespace fedarena::results

@@ -13,7 +13,6 @@ namespace fedarena::results {
 
 using Json = nlohmann::ordered_json;
 class RecordForm;
-struct RoundRecord;
 
 /// What a point of a grid gives: paths of the experiment file, such as "partition.alpha", and their values as
 /// text, by path. Empty where nothing was swept.
@@ -67,19 +66,5 @@ void form_tuning(RecordForm& form, Tuning& tuning);
 
 /// Appends that object; null in the place of what the trials took where `with_costs` is false.
 void append_tuning(Json& json, const Tuning& tuning, bool with_costs);
-
-/// What rounds and trials are chosen by: the accuracy on validation examples; on regression data, which has
-/// none, the loss.
-struct ValidationScore {
-  std::string_view criterion;  ///< kByValidationAccuracy or kByValidationLoss
-  double value = 0;
-  bool diverged = false;  ///< its validation loss is nan or infinite; such a model still has an accuracy
-
-  /// What diverged is never better, and equal ones are not.
-  bool better_than(const ValidationScore& other) const;
-};
-
-/// The score of a round; none without validation examples.
-std::optional<ValidationScore> validation_score(const RoundRecord& round);
 
 }  // namespace fedarena::results

@@ -144,6 +144,17 @@ TEST(FedGmInHalves, TakesTheFirstHalfsModelAsThePriorOfTheSecond) {
                   .equal(task.model->forward(prior, second).argmax(1)));
 }
 
+// It then says nothing of any label.
+TEST(FedGmInHalves, TakesNoPriorFromAModelThatDiverged) {
+  const Task task = image_task("logistic", {});
+  TestRun run(task, "fedgm", joined(in_halves(60), {{"rate", 3e38}}), {.rounds = 2});
+  run->next_round();
+  const std::int64_t first = received(run, task).size();
+  ASSERT_FALSE(run->params().flat().isfinite().all().item<bool>());
+  run->next_round();
+  EXPECT_GT(received(run, task).size(), first);
+}
+
 TEST(FedGmInHalves, CostsEpsilonOnceInNameAndProtectsNoExample) {
   const Task task = image_task("logistic", {});
   TestRun run(task, "fedgm", in_halves(1.5), {.rounds = 2, .policy = RecordPolicy()});

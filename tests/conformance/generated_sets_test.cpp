@@ -276,8 +276,9 @@ class SdaFlPool : public ::testing::Test {
         torch::softmax(rounds.bench.model.forward(start + message[kUpdate], images), 1).max(1);
     return {label, probability.ge(kConfidence)};
   }
-  std::unique_ptr<const Algorithm> algorithm(std::int64_t epochs) const {
-    return plugins().create("sda-fl", {{"confidence", kConfidence},
+  std::unique_ptr<const Algorithm> algorithm(std::int64_t epochs, double weight_decay = 0) const {
+    return plugins().create("sda-fl", {{"weight_decay", weight_decay},
+                                       {"confidence", kConfidence},
                                        {"weighting", "uniform"},
                                        {"server_epochs", epochs},
                                        {"server_batch_size", 100},
@@ -328,19 +329,20 @@ TEST_F(SdaFlPool, IsLabelledByTheModelsOfThoseWhoMadeItWhereTheyAreSure) {
 }
 
 TEST_F(SdaFlPool, HasItsShareInTheGradientsOfClientsWhoUploadOnce) {
-  const auto sda = algorithm(1);
+  constexpr double kDecay = 0.1;
+  const auto sda = algorithm(1, kDecay);
   OpenShard shard(rounds.bench.model, random_batch(rounds.bench.model, 7, 3));
   const Batch pool = random_batch(rounds.bench.model, 6, 4);
   const Params start = random_params(rounds.bench.model, 8);
   const Message sent = rounds.train(*sda, shard, {{kModel, start}}, 1);
   EXPECT_EQ(sent[kImages].size(0), 9);
   const Params real = rounds.bench.model.gradient(start, shard.exact_batch());
-  EXPECT_LE(norm(sent[kUpdate] + kRate * real), 1e-12) << "there is no pool yet";
+  EXPECT_LE(norm(sent[kUpdate] + kRate * (real + kDecay * start)), 1e-12) << "there is no pool yet";
   const Message later =
       rounds.train(*sda, shard, {{kModel, start}, {kImages, pool.inputs}, {kLabels, pool.targets}}, 2);
   EXPECT_FALSE(later.contains(kImages.name));
   const Params expected = 0.75 * real + 0.25 * rounds.bench.model.gradient(start, pool);
-  EXPECT_LE(norm(later[kUpdate] + kRate * expected), 1e-12);
+  EXPECT_LE(norm(later[kUpdate] + kRate * (expected + kDecay * start)), 1e-12);
 }
 
 }  // namespace

@@ -78,6 +78,28 @@ TEST(FineTune, StepsOnFromTheModelOfFedAvg) {
       });
 }
 
+// A rate that has fallen to nothing would adapt nobody.
+TEST(FineTune, TakesTheFirstRateWhateverTheSchedule) {
+  const QuadraticFederation federation = five_clients();
+  expect_personal_rounds(
+      federation, "fine-tune",
+      {{"local_steps", 4},
+       {"rate", kOuterRate},
+       {"schedule", "step"},
+       {"schedule_step", 1},
+       {"schedule_factor", 0.5},
+       {"personal_steps", kOwnSteps}},
+      [&](const Vector& x, const std::vector<std::int64_t>& cohort, std::int64_t round) {
+        const double rate = kOuterRate * std::pow(0.5, static_cast<double>(round - 1));
+        return average_round(
+            federation, cohort, x, true, 1,
+            [&](const Quadratic& client, const Vector& start) { return descend(client, start, rate, 4); });
+      },
+      [&](std::size_t k, const Vector& x) {
+        return descend(federation.clients[k], x, kOuterRate, kOwnSteps);
+      });
+}
+
 TEST(FineTune, TrainsAsFedAvgDoes) {
   const Settings settings{{"local_steps", 3}, {"batch_size", 5}, {"momentum", 0.5}};
   expect_same_rounds(five_clients().task, {.rounds = 4, .cohort_size = 2}, "fine-tune", settings, "fedavg",

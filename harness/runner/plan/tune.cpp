@@ -6,6 +6,7 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/validation.hpp"
 #include "results/table/notes.hpp"
 
 namespace fedarena {

@@ -99,7 +99,8 @@ class FEDARENA_API Oracle {
   /// al., NeurIPS 2021) or, where that is undefined, by plain k-ary response. `epsilon` is what papers then
   /// call label privacy, which the ledger keeps apart from every epsilon: whatever images made from raw
   /// examples tell of them, their labels do not hide it. Error for a regression, labels that are not classes,
-  /// rows that are not distributions and an epsilon outside (0, 64].
+  /// rows that are not distributions (but for those of a model that diverged, not all finite: they say
+  /// nothing) and an epsilon outside (0, 64].
   virtual torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                             double epsilon) = 0;
   /// The sum of votes over all voters, each clipped to the bound, as private as the run demands: [votes,

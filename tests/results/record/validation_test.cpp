@@ -1,5 +1,5 @@
 // Rules that end a run early, by validation examples.
-#include "results/record/stopping.hpp"
+#include "results/record/validation.hpp"
 
 #include <cmath>
 #include <limits>

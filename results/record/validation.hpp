@@ -10,6 +10,20 @@
 
 namespace fedarena::results {
 
+/// What rounds and trials are chosen by: the accuracy on validation examples; on regression data, which has
+/// none, the loss.
+struct ValidationScore {
+  std::string_view criterion;  ///< kByValidationAccuracy or kByValidationLoss
+  double value = 0;
+  bool diverged = false;  ///< its validation loss is nan or infinite; such a model still has an accuracy
+
+  /// What diverged is never better, and equal ones are not.
+  bool better_than(const ValidationScore& other) const;
+};
+
+/// The score of a round; none without validation examples.
+std::optional<ValidationScore> validation_score(const RoundRecord& round);
+
 /// When validation examples end a run early; 0: never. `[stopping]` of an experiment file.
 struct StoppingLimits {
   double target_accuracy = 0;  ///< of this accuracy on

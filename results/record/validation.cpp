@@ -1,6 +1,21 @@
-#include "results/record/stopping.hpp"
+#include "results/record/validation.hpp"
+
+#include <cmath>
 
 namespace fedarena::results {
+
+bool ValidationScore::better_than(const ValidationScore& other) const {
+  if (diverged || other.diverged) return !diverged && other.diverged;
+  return criterion == kByValidationAccuracy ? value > other.value : value < other.value;
+}
+
+std::optional<ValidationScore> validation_score(const RoundRecord& round) {
+  const bool diverged = round.validation_loss && !std::isfinite(*round.validation_loss);
+  if (round.validation_accuracy)
+    return ValidationScore{kByValidationAccuracy, *round.validation_accuracy, diverged};
+  if (round.validation_loss) return ValidationScore{kByValidationLoss, *round.validation_loss, diverged};
+  return std::nullopt;
+}
 
 bool StoppingRule::improves(const ValidationScore& score) const {
   if (!best_ || best_->diverged || score.diverged) return !best_ || score.better_than(*best_);
