@@ -10,13 +10,13 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/text.hpp"
 
 #include "results/measures/quantity.hpp"
 #include "results/plot/curve_script.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/statistics/statistics.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -68,27 +68,12 @@ constexpr int kDigitsOfRounds = 15;
 // Without signs and zeros that an exponent does not need: 1e+06 is 1e6.
 std::string number_json(double number, int digits) {
   if (std::isnan(number)) return "null";
-  std::string text = fmt::format("{:.{}g}", number, digits);
-  const std::size_t exponent = text.find('e');
-  if (exponent == std::string::npos) return text;
-  const std::size_t first = text.find_first_not_of('0', exponent + 2);
-  text.erase(exponent + 2, first - exponent - 2);
-  if (text[exponent + 1] == '+') text.erase(exponent + 1, 1);
+  std::string text = short_exponent(fmt::format("{:.{}g}", number, digits));
+  std::erase(text, '+');
   return text;
 }
 
-// The least number of so many digits that is not below it, as a bound is rounded.
-double rounded_up(double number, int digits) {
-  if (!std::isfinite(number) || number == 0) return number;
-  const auto nearest = [&](double value) {
-    return parse_number<double>(fmt::format("{:.{}g}", value, digits)).value_or(value);
-  };
-  const double read = nearest(number);
-  if (read >= number) return read;
-  return nearest(read + std::pow(10, std::floor(std::log10(std::abs(number))) - (digits - 1)));
-}
-
-// An axis as the page has it.
+// An axis as the page has it, bounds rounded up.
 Series shown(const CurveAxis& axis, Series positions) {
   if (axis.unit != NumberUnit::kEpsilon) return positions;
   for (double& position : positions) position = rounded_up(position, kDigits);

@@ -42,19 +42,29 @@ std::string fixed(double number, int decimals) {
   return fmt::format("{:.{}f}", is_half ? std::copysign(std::ceil(steps) / scale, number) : number, decimals);
 }
 
-// Four decimals or digits of a number >= 0, rounded up (1) or down (-1): read back it is the number, or lies
-// on that side of it.
-std::string four_digits(double number, int side) {
-  if (number == 0 || std::isinf(number)) return fmt::format("{}", number);
-  const bool decimals = number >= 0.1 && number < 1e12;
+// A number with so many decimals, or significant digits, rounded up (1) or down (-1): read back it is the
+// number, or lies on that side of it.
+std::string rounded(double number, int digits, bool decimals, int side) {
   const auto nearest = [&](double value) {
-    return decimals ? fmt::format("{:.4f}", value) : fmt::format("{:.4g}", value);
+    return decimals ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.{}g}", value, digits);
   };
   std::string text = nearest(number);
   const double read = parse_number<double>(text).value_or(number);
-  const double unit = decimals ? 1e-4 : std::pow(10, std::floor(std::log10(number)) - 3);
-  if ((read - number) * side < 0) text = nearest(read + side * unit);
+  if ((read - number) * side < 0) {
+    const double last = decimals ? -digits : std::floor(std::log10(std::abs(number))) - (digits - 1);
+    text = nearest(read + side * std::pow(10, last));
+  }
   return text;
+}
+
+// Four decimals, or as many digits where that is more of them.
+std::string four_digits(double number, int side) {
+  return rounded(number, 4, number >= 0.1 && number < 1e12, side);
+}
+
+// The same as a number.
+double rounded_number(double number, int digits, int side) {
+  return parse_number<double>(rounded(number, digits, false, side)).value_or(number);
 }
 
 }  // namespace
@@ -97,12 +107,11 @@ std::string measured_beside(double beside, double value) {
   return fixed(value, size == 0 || std::isnan(size) ? 3 : decimals);
 }
 
-std::string epsilon_text(double epsilon) {
-  if (std::isinf(epsilon)) return "inf";
-  std::string text = fmt::format("{:.2f}", epsilon);  // the nearest
-  if (std::stod(text) < epsilon) text = fmt::format("{:.2f}", std::stod(text) + 0.01);
-  return text;
-}
+double rounded_up(double number, int digits) { return rounded_number(number, digits, 1); }
+
+double rounded_down(double number, int digits) { return rounded_number(number, digits, -1); }
+
+std::string epsilon_text(double epsilon) { return rounded(epsilon, 2, true, 1); }
 
 std::string epsilon_number(double number) { return four_digits(number, 1); }
 
@@ -120,13 +129,14 @@ std::string duration_text(double seconds) {
   return fmt::format("{} d {:02} h", whole / kDay, whole % kDay / kHour);
 }
 
-std::string short_number(double value) {
-  std::string text = exact_number(value);
+std::string short_exponent(std::string text) {
   const std::size_t exponent = text.find('e');
   if (exponent == std::string::npos) return text;
-  while (text.size() > exponent + 3 && text[exponent + 2] == '0') text.erase(exponent + 2, 1);
-  return text;
+  const std::size_t first = text.find_first_not_of('0', exponent + 2);
+  return text.erase(exponent + 2, first - exponent - 2);
 }
+
+std::string short_number(double value) { return short_exponent(exact_number(value)); }
 
 std::string exact_number(double value) { return fmt::format("{}", value); }
 

@@ -37,6 +37,11 @@ std::string measured(double value);
 /// `value` with as many decimals as `measured` gives `beside`: the spread of a mean.
 std::string measured_beside(double beside, double value);
 
+/// The least number of so many significant digits that is not below `number`, and the greatest one that is
+/// not above it.
+double rounded_up(double number, int digits);
+double rounded_down(double number, int digits);
+
 /// An epsilon with two decimals, "inf" where it is infinite. It is an upper bound, hence rounded up: the text
 /// read back as a double is never below it (2.79 is "2.79", and so is 2.78664).
 std::string epsilon_text(double epsilon);
@@ -51,7 +56,10 @@ std::string lower_bound_number(double number);
 /// A time for people, in two units at most: "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
 std::string duration_text(double seconds);
 
-/// The shortest decimal text that reads back as the same number, without zeros in the exponent: "1e-5".
+/// The text of a number without zeros that its exponent does not need: "1e-05" is "1e-5".
+std::string short_exponent(std::string text);
+
+/// The shortest decimal text that reads back as the same number, with a short exponent: "1e-5".
 std::string short_number(double value);
 
 /// The shortest decimal text that reads back as the same number; whole numbers have no point; also "nan",

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,15 +27,11 @@ struct NoiseArguments {
   std::string solve;
 };
 
-// Seven significant digits of a number that is not smaller (`up`), or not larger, than the given one: whole
-// numbers of seven digits, times a power of ten. The factor allows for the rounding of that product, lest a
-// number that has seven digits already be moved on to the next.
+// Seven significant digits of a number that is not smaller (`up`), or not larger, than the given one.
 std::string shown(double number, bool up) {
-  if (number != 0 && std::isfinite(number)) {
-    const double unit = std::pow(10, std::floor(std::log10(std::abs(number))) - 6);
-    number = (up ? std::ceil(number * (1 - 1e-13) / unit) : std::floor(number * (1 + 1e-13) / unit)) * unit;
-  }
-  return fmt::format("{:.7g}", number);
+  constexpr int kDigits = 7;
+  return fmt::format(
+      "{:.{}g}", up ? results::rounded_up(number, kDigits) : results::rounded_down(number, kDigits), kDigits);
 }
 
 bool is_given(const AccessSpec& spec, const std::string& unknown) {

@@ -13,6 +13,7 @@
 #include "fedarena/base/find.hpp"
 
 #include "harness/runner/cell_setup.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena {
 namespace {
@@ -24,12 +25,6 @@ void set_noise(Choice& policy, double noise) {
   for (auto& [name, value] : policy.settings) {
     if (name == kNoiseMultiplier) value = PerClient(noise);
   }
-}
-
-// Of four digits, which everybody can write down.
-double rounded_up(double noise) {
-  const double unit = std::pow(10.0, std::floor(std::log10(noise)) - 3);
-  return std::stod(fmt::format("{:.4g}", std::ceil(noise / unit) * unit));
 }
 
 std::string place_of(const GridPoint& point, const AlgorithmEntry& entry) {
@@ -72,7 +67,7 @@ double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) 
     try {
       const Solution least = calibrate({.rate = 1, .steps = 1, .delta = 0, .epsilon = target},
                                        [&](const Setting& trial) { return costs(trial.noise_multiplier); });
-      noise = rounded_up(least.setting.noise_multiplier);
+      noise = results::rounded_up(least.setting.noise_multiplier, 4);  // as everybody can write down
     } catch (const Error& error) {
       refuse(place, target, error.complaint().found, error.complaint().remedy);
     }

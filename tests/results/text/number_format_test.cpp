@@ -85,6 +85,16 @@ TEST(NumberFormat, RoundsFourDigitsToTheSideOfTheBound) {
   }
 }
 
+TEST(NumberFormat, RoundsToSomeDigitsUpAndDown) {
+  EXPECT_EQ(rounded_up(1.2340001, 4), 1.235);
+  EXPECT_EQ(rounded_up(1.234, 4), 1.234);
+  EXPECT_EQ(rounded_up(9.99991, 4), 10);
+  EXPECT_EQ(rounded_down(12349.9, 4), 12340);
+  EXPECT_EQ(rounded_down(-1.2340001, 4), -1.235);
+  EXPECT_EQ(rounded_up(0, 4), 0);
+  EXPECT_EQ(rounded_up(kInfinity, 4), kInfinity);
+}
+
 TEST(NumberFormat, NeverPrintsAnEpsilonBelowItself) {
   Stream stream({.seed = 4});
   for (int trial = 0; trial < 100'000; ++trial) {
