@@ -11,8 +11,6 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/record/sweep.hpp"
-#include "results/table/notes.hpp"
-#include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -108,18 +106,6 @@ Rows gather_rows(std::span<const FolderRuns> folders) {
   for (RowRuns& row : gathered.rows) add_rows(std::move(row), folders, rows);
   gathered.rows = std::move(rows);
   return gathered;
-}
-
-std::vector<std::string> not_counted(const Rows& rows) {
-  std::vector<std::string> notes;
-  for (const FoundRun* run : rows.broken) notes.push_back(one_line(broken_note(*run)));
-  for (const FoundRun* run : rows.unfinished) {
-    notes.push_back(
-        one_line(fmt::format("{}: unfinished ({} of {} rounds) and not counted", run->path.string(),
-                             run->summary->rounds_done, run->summary->rounds)));
-  }
-  std::ranges::sort(notes, natural_less);
-  return notes;
 }
 
 std::string plain_name(const RowRuns& row) { return one_line(row_name(row.key)); }

@@ -25,9 +25,6 @@ std::vector<FolderRuns> find_runs_by_folder(std::span<const std::filesystem::pat
 /// folder do not, that is an Error.
 Rows gather_rows(std::span<const FolderRuns> folders);
 
-/// One line for each unfinished or broken run.
-std::vector<std::string> not_counted(const Rows& rows);
-
 /// Gives rows names that tell them apart: the plain name, and for those that share it the point of a grid,
 /// folder, experiment, data set, partition or model in which they differ, as far as needed: "fedavg
 /// (runs/slow)".

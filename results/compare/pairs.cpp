@@ -11,6 +11,7 @@
 
 #include "results/compare/row_differences.hpp"
 #include "results/statistics/paired_tests.hpp"
+#include "results/table/notes.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -208,7 +209,7 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   if (!options.against.empty())
     table.notes.push_back(
         fmt::format("each row is compared with {} alone, and corrected for these pairs", options.against));
-  for (std::string& note : pair_notes(table, rows)) table.notes.push_back(std::move(note));
+  append_notes(table.notes, pair_notes(table, rows));
   for (const Family& family : all) {
     if (family.size() > 1) continue;
     const std::string point = sweep_text(family.front().key.setting.sweep);
@@ -216,7 +217,7 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
                                       plain_name(family.front()),
                                       point.empty() ? "outside any grid" : "at " + point));
   }
-  for (std::string& note : not_counted(gathered)) table.notes.push_back(std::move(note));
+  append_notes(table.notes, not_counted(gathered, [](const FoundRun& run) { return run.path.string(); }));
   return table;
 }
 

@@ -284,6 +284,24 @@ std::string broken_note(const FoundRun& run) {
   return fmt::format("{}: {}; not counted", run.path.string(), run.problem);
 }
 
+std::vector<std::string> not_counted(const Rows& rows,
+                                     const std::function<std::string(const FoundRun&)>& name_of) {
+  std::vector<std::string> notes, broken;
+  for (const FoundRun* run : rows.unfinished) {
+    const Summary& summary = *run->summary;
+    const std::string rounds = fmt::format("{} of {} rounds", summary.rounds_done, summary.rounds);
+    notes.push_back(summary.state == kFailed
+                        ? fmt::format("{}: seed {} failed after {} and is not counted: {}", name_of(*run),
+                                      summary.seed, rounds, one_line(summary.failure))
+                        : fmt::format("{}: seed {} is unfinished ({}) and not counted", name_of(*run),
+                                      summary.seed, rounds));
+  }
+  for (const FoundRun* run : rows.broken) broken.push_back(broken_note(*run));
+  std::ranges::sort(broken, natural_less);
+  append_notes(notes, broken);
+  return notes;
+}
+
 std::string index_hashes_text(const IndexHashes& hashes, std::string_view between) {
   std::vector<std::string> texts;
   for (const auto& [seed, found] : hashes) {

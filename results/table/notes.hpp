@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -43,6 +44,10 @@ std::vector<std::string> unlike_attacks_notes(const std::map<std::string, std::v
 
 /// "runs/x: summary.json: not valid JSON; not counted".
 std::string broken_note(const FoundRun& run);
+
+/// One line for each unfinished, failed or broken run, and why; the first two by what `name_of` calls them.
+std::vector<std::string> not_counted(const Rows& rows,
+                                     const std::function<std::string(const FoundRun&)>& name_of);
 
 /// The index hashes of a partition by seed: one each, unless something is wrong.
 using IndexHashes = std::map<std::int64_t, std::set<std::string>>;

@@ -13,7 +13,6 @@
 #include "results/record/test_metrics.hpp"
 #include "results/table/notes.hpp"
 #include "results/table/row_results.hpp"
-#include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -121,25 +120,6 @@ Row make_row(const RowRuns& gathered) {
   return row;
 }
 
-// Unfinished and broken runs.
-std::vector<std::string> not_counted(const Rows& gathered, const SettingNames& namer) {
-  std::vector<std::string> notes;
-  for (const FoundRun* run : gathered.unfinished) {
-    const Summary& summary = *run->summary;
-    const std::string name = namer.of(key_of(summary));
-    const std::string rounds = fmt::format("{} of {} rounds", summary.rounds_done, summary.rounds);
-    notes.push_back(
-        summary.state == kFailed
-            ? fmt::format("{}: seed {} failed after {} and is not counted: {}", name, summary.seed, rounds,
-                          one_line(summary.failure))
-            : fmt::format("{}: seed {} is unfinished ({}) and not counted", name, summary.seed, rounds));
-  }
-  const auto broken = static_cast<std::ptrdiff_t>(notes.size());
-  for (const FoundRun* run : gathered.broken) notes.push_back(broken_note(*run));
-  std::sort(notes.begin() + broken, notes.end(), natural_less);
-  return notes;
-}
-
 std::vector<Setting> settings_in(const Table& table) {
   std::vector<Setting> settings;
   for (const Row& row : table.rows) settings.push_back(row.setting);
@@ -165,7 +145,8 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
   if (metric) append_notes(table.notes, read_metric(*metric, table.rows, namer));
   if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(gathered.rows));
   append_notes(table.notes, mark_best(table.rows, namer));
-  append_notes(table.notes, not_counted(gathered, namer));
+  append_notes(table.notes,
+               not_counted(gathered, [&](const FoundRun& run) { return namer.of(key_of(*run.summary)); }));
   return table;
 }
 

@@ -27,7 +27,6 @@ TEST(ComparedRows, AreRunsThatDifferInTheSeedAlone) {
   EXPECT_THAT(gathered.rows[0].runs, SizeIs(3));
   EXPECT_EQ(gathered.rows[1].of_seed(2)->summary->final_test_accuracy, 0.6);
   EXPECT_EQ(gathered.rows[1].of_seed(3), nullptr);
-  EXPECT_THAT(not_counted(gathered), IsEmpty());
 }
 
 TEST(ComparedRows, JoinSeedsOfSeveralFolders) {
@@ -86,15 +85,6 @@ TEST(ComparedRows, AreNamedByWhatTellsThemApart) {
   const auto on_letters = [](Summary& summary) { summary.dataset = "letters"; };
   EXPECT_THAT(names_of({folder_of({row_of("fedavg", {0.5}), row_of("fedavg", {0.5}, on_letters)})}),
               ElementsAre("fedavg (data set digits)", "fedavg (data set letters)"));
-}
-
-TEST(ComparedRows, NoteWhatIsNotCounted) {
-  FolderRuns folder = folder_of({row_of("fedavg", {0.5})});
-  folder.runs.push_back(found(unfinished("fedavg", 2, 12)));
-  folder.runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: not valid JSON"});
-  EXPECT_THAT(not_counted(gather_rows(std::vector{folder})),
-              ElementsAre("runs/fedavg-seed-2: unfinished (12 of 20 rounds) and not counted",
-                          "runs/x: summary.json: not valid JSON; not counted"));
 }
 
 TEST(ComparedRows, CountARunOnceThatLiesBelowTwoFolders) {

@@ -146,6 +146,23 @@ TEST(Pairs, NeedTwoRows) {
               HasSubstr("there is nothing to compare: no run is finished"));
 }
 
+TEST(Pairs, NoteWhatIsNotCounted) {
+  FolderRuns folder = folder_of({row_of("fedavg", kWorse), row_of("scaffold", kWorse)});
+  Summary failed = unfinished("fedavg", 7, 3);
+  failed.state = kFailed;
+  failed.failure = "no\nmemory";
+  folder.runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: not valid JSON"});
+  folder.runs.push_back(found(unfinished("fedprox", 8, 12)));
+  folder.runs.push_back(found(failed));
+  std::vector<std::string> notes = compare_rows(std::vector{folder}, {}).notes;
+  notes.erase(notes.begin(), notes.end() - 3);
+  EXPECT_THAT(notes,
+              ElementsAre("runs/fedavg-seed-7: seed 7 failed after 3 of 20 rounds and is not counted: "
+                          "no memory",
+                          "runs/fedprox-seed-8: seed 8 is unfinished (12 of 20 rounds) and not counted",
+                          "runs/x: summary.json: not valid JSON; not counted"));
+}
+
 TEST(Pairs, AreAsManyAsSomebodyMayRead) {
   std::vector<std::vector<FoundRun>> rows;
   for (int i = 0; i <= 200; ++i) rows.push_back(at_rate("fedavg", std::to_string(i)));
