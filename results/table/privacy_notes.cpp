@@ -1,10 +1,8 @@
 // What a reader must know about the epsilons of rows.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
-#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +12,7 @@
 
 #include "results/record/claim_text.hpp"
 #include "results/table/notes.hpp"
+#include "results/table/table.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -23,13 +22,13 @@ namespace {
 using Claims = std::vector<std::optional<PrivacyClaim>>;
 
 // What claims state in one respect, once each.
-template <typename Respect>
-auto stated(const Claims& claims, const Respect& respect) {
-  std::set<std::decay_t<std::invoke_result_t<Respect, const PrivacyClaim&>>> values;
+std::set<std::string> stated(const Claims& claims, std::string (*respect)(const PrivacyClaim&)) {
+  std::set<std::string> texts;
   for (const std::optional<PrivacyClaim>& claim : claims) {
-    if (claim) values.insert(std::invoke(respect, *claim));
+    if (claim) texts.insert(respect(*claim));
   }
-  return values;
+  texts.erase("");
+  return texts;
 }
 
 bool is_infinite(const std::optional<Claim>& claim) {
@@ -153,13 +152,10 @@ bool has_synthetic_labels(const PrivacyClaim& claim) {
 
 // Epsilons say the same only of the same delta, unit and adjacency.
 void note_comparison(const Claims& claims, std::vector<std::string>& notes) {
-  std::set<std::string> adjacencies = stated(claims, &PrivacyClaim::adjacency);
-  adjacencies.erase("");
   std::vector<std::string> different;
-  if (stated(claims, [](const PrivacyClaim& claim) { return claim.settings.delta; }).size() > 1)
-    different.emplace_back("delta");
-  if (stated(claims, &PrivacyClaim::unit).size() > 1) different.emplace_back("unit");
-  if (adjacencies.size() > 1) different.emplace_back("adjacency");
+  for (const ClaimTerm& term : claim_terms()) {
+    if (stated(claims, term.text).size() > 1) different.emplace_back(term.heading);
+  }
   if (different.empty()) return;
   notes.push_back(
       fmt::format("rows differ in {}: their epsilons cannot be compared", fmt::join(different, " and ")));
