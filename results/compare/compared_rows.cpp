@@ -10,7 +10,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/sweep.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -47,34 +46,6 @@ void add_rows(RowRuns row, std::span<const FolderRuns> folders, std::vector<RowR
       rows.push_back(std::move(part));
     }
   }
-}
-
-// The respects in which rows of one plain name may differ, as they stand in their names.
-std::vector<std::string> respects_of(const RowRuns& row) {
-  std::vector<std::string> texts = {sweep_text(row.key.setting.sweep), row.folder};
-  for (const SettingPart& part : kSettingParts)
-    texts.push_back(fmt::format("{} {}", part.name, row.key.setting.*part.member));
-  return texts;
-}
-
-bool all_distinct(const std::vector<std::string>& texts) {
-  return std::set<std::string>(texts.begin(), texts.end()).size() == texts.size();
-}
-
-// For rows of one plain name: what stands in brackets behind it.
-std::vector<std::string> qualifiers(const std::vector<RowRuns*>& rows) {
-  std::vector<std::string> texts(rows.size());
-  std::vector<std::vector<std::string>> respects;
-  for (const RowRuns* row : rows) respects.push_back(respects_of(*row));
-  for (std::size_t respect = 0; respect < respects.front().size() && !all_distinct(texts); ++respect) {
-    const auto differs = [&](const auto& row) { return row[respect] != respects.front()[respect]; };
-    if (std::ranges::none_of(respects, differs)) continue;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::string& text = respects[i][respect];
-      if (!text.empty()) texts[i] += (texts[i].empty() ? "" : ", ") + text;
-    }
-  }
-  return texts;
 }
 
 }  // namespace
@@ -114,9 +85,16 @@ void name_apart(std::span<RowRuns> rows) {
   std::map<std::string, std::vector<RowRuns*>> namesakes;
   for (RowRuns& row : rows) namesakes[plain_name(row)].push_back(&row);
   for (const auto& [name, group] : namesakes) {
-    const std::vector<std::string> texts = qualifiers(group);
-    for (std::size_t i = 0; i < group.size(); ++i)
-      group[i]->name = texts[i].empty() ? name : fmt::format("{} ({})", name, one_line(texts[i]));
+    std::vector<Setting> settings;
+    std::vector<Sweep> sweeps;
+    for (const RowRuns* row : group) sweeps.push_back(settings.emplace_back(row->key.setting).sweep);
+    const SettingNames names(settings, differing_keys(sweeps));
+    for (RowRuns* row : group) {
+      std::string where = names.of(row->key.setting);
+      if (std::ranges::count(settings, row->key.setting) > 1)
+        where += (where.empty() ? "" : ", ") + row->folder;
+      row->name = where.empty() ? name : fmt::format("{} ({})", name, one_line(where));
+    }
   }
 }
 

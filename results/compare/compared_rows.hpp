@@ -25,9 +25,8 @@ std::vector<FolderRuns> find_runs_by_folder(std::span<const std::filesystem::pat
 /// folder do not, that is an Error.
 Rows gather_rows(std::span<const FolderRuns> folders);
 
-/// Gives rows names that tell them apart: the plain name, and for those that share it the point of a grid,
-/// folder, experiment, data set, partition or model in which they differ, as far as needed: "fedavg
-/// (runs/slow)".
+/// Gives rows names that tell them apart: the plain name, and for those that share it what differs in their
+/// settings, "fedavg (model mlp)", or the folder where nothing does, "fedavg (runs/slow)".
 void name_apart(std::span<RowRuns> rows);
 
 /// The name of a row by itself, in one line: "fedprox, mu=0.1".

@@ -75,7 +75,9 @@ TEST(ComparedRows, WereTunedTheSameWay) {
 
 TEST(ComparedRows, AreNamedByWhatTellsThemApart) {
   const auto at_rate = [](const char* rate) {
-    return [rate](Summary& summary) { summary.sweep = {{"training.rate", rate}}; };
+    return [rate](Summary& summary) {
+      summary.sweep = {{"training.batch_size", "32"}, {"training.rate", rate}};
+    };
   };
   const auto with_mu = [](Summary& summary) { summary.sweep = {{"algorithms.fedprox.mu", "0.1"}}; };
   EXPECT_THAT(
@@ -85,6 +87,10 @@ TEST(ComparedRows, AreNamedByWhatTellsThemApart) {
   const auto on_letters = [](Summary& summary) { summary.dataset = "letters"; };
   EXPECT_THAT(names_of({folder_of({row_of("fedavg", {0.5}), row_of("fedavg", {0.5}, on_letters)})}),
               ElementsAre("fedavg (data set digits)", "fedavg (data set letters)"));
+  EXPECT_THAT(names_of({folder_of({row_of("fedavg", {0.5}), row_of("fedavg", {0.5}, on_letters)}),
+                        folder_of({row_of("fedavg", {0.6}, {[](Summary&) {}}, "runs/b")}, "runs/b")}),
+              ElementsAre("fedavg (data set digits, runs/a)", "fedavg (data set digits, runs/b)",
+                          "fedavg (data set letters)"));
 }
 
 TEST(ComparedRows, CountARunOnceThatLiesBelowTwoFolders) {
