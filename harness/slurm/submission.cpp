@@ -38,21 +38,6 @@ fs::path real(const fs::path& path) {
   return fs::weakly_canonical(path, ignored);
 }
 
-// Adds to `shown` what tasks say of them: `tell` of one that is there, `make` of one that is not.
-template <typename Shown, typename Tell, typename Make>
-void join(std::vector<Shown>& shown, std::span<const CellTask> tasks, const Tell& tell, const Make& make) {
-  std::map<fs::path, std::size_t> places;
-  for (std::size_t i = 0; i < shown.size(); ++i) places.emplace(real(shown[i].path), i);
-  for (const CellTask& task : tasks) {
-    const auto [place, is_new] = places.emplace(real(task.run), shown.size());
-    if (is_new) shown.push_back(make(task));
-    tell(shown[place->second], task.task);
-  }
-  std::ranges::stable_sort(shown, [](const Shown& left, const Shown& right) {
-    return results::natural_less(left.path.generic_string(), right.path.generic_string());
-  });
-}
-
 }  // namespace
 
 std::string to_json_text(const Submission& submission) {
@@ -129,42 +114,27 @@ std::optional<std::vector<CellTask>> cell_tasks(std::span<const fs::path> folder
   return tasks;
 }
 
-void add_tasks(std::vector<results::FoundRun>& runs, std::span<const CellTask> tasks) {
-  join(
-      runs, tasks,
-      [](results::FoundRun& run, const Task& task) {
-        if (!run.summary || run.summary->state == results::kFinished) return;
-        run.summary->state = fmt::format("{} ({})", task.running() ? "running" : "queued", task.text());
-      },
-      [](const CellTask& task) {
-        results::Summary summary;
-        summary.experiment = task.experiment;
-        summary.label = task.cell.label;
-        summary.seed = task.cell.seed;
-        summary.rounds = task.cell.rounds;
-        return results::FoundRun{.path = task.run, .summary = summary, .problem = {}};
-      });
-}
-
 void add_tasks(std::vector<results::LiveCell>& cells, std::span<const CellTask> tasks) {
-  join(
-      cells, tasks,
-      [](results::LiveCell& cell, const Task& task) {
-        if (cell.work == results::Work::kFinished || cell.work == results::Work::kBroken) return;
-        cell.task = task.text();
-        if (task.running()) {
-          set_running(cell);
-        } else {
-          cell.work = results::Work::kQueued;
-        }
-      },
-      [](const CellTask& task) {
-        return results::LiveCell{.path = task.run,
-                                 .work = results::Work::kQueued,
-                                 .experiment = task.experiment,
-                                 .name = task.cell.name,
-                                 .rounds = task.cell.rounds};
-      });
+  std::map<fs::path, std::size_t> places;
+  for (std::size_t i = 0; i < cells.size(); ++i) places.emplace(real(cells[i].path), i);
+  for (const auto& [run, experiment, submitted, task] : tasks) {
+    const auto [place, is_new] = places.emplace(real(run), cells.size());
+    if (is_new)
+      cells.push_back({.path = run,
+                       .work = results::Work::kQueued,
+                       .experiment = experiment,
+                       .name = submitted.name,
+                       .label = submitted.label,
+                       .seed = submitted.seed,
+                       .rounds = submitted.rounds});
+    results::LiveCell& cell = cells[place->second];
+    if (cell.work == results::Work::kFinished || cell.work == results::Work::kBroken) continue;
+    cell.task = task.text();
+    cell.work = results::Work::kQueued;
+    if (task.running()) set_running(cell);
+  }
+  std::ranges::stable_sort(cells, results::natural_less,
+                           [](const results::LiveCell& cell) { return cell.path.generic_string(); });
 }
 
 }  // namespace fedarena::slurm

@@ -10,7 +10,6 @@
 
 #include "harness/slurm/queue.hpp"
 #include "results/live/live_runs.hpp"
-#include "results/record/find_runs.hpp"
 
 namespace fedarena::slurm {
 
@@ -52,9 +51,8 @@ struct CellTask {
 /// where anything was submitted; nothing where it does not answer. Throws as `parse_submission` does.
 std::optional<std::vector<CellTask>> cell_tasks(std::span<const std::filesystem::path> folders);
 
-/// Says of runs what Slurm does with them, and adds those that have no run directory yet; in natural order of
-/// their paths.
-void add_tasks(std::vector<results::FoundRun>& runs, std::span<const CellTask> tasks);
+/// Says of cells what Slurm does with them, and adds those that have no run directory yet; in natural order
+/// of their paths.
 void add_tasks(std::vector<results::LiveCell>& cells, std::span<const CellTask> tasks);
 
 }  // namespace fedarena::slurm

@@ -65,6 +65,11 @@ bool is_there(const FoundRun& run) {
   return searched ? is_run_directory(run.path) : fs::exists(fs::symlink_status(run.path, ignored));
 }
 
+// None where that cannot be told.
+std::optional<bool> is_held(const fs::path& folder, const FolderLocks& locks) {
+  return locks.known() ? std::optional(locks.holder(folder).has_value()) : std::nullopt;
+}
+
 // One that ended but was not waited for by its parent is a zombie, and at work no more.
 bool is_alive(std::int64_t process) {
   std::ifstream stream(fs::path("/proc") / std::to_string(process) / "stat");
@@ -88,12 +93,19 @@ std::vector<FoundRun> runs_below(std::vector<fs::path> folders) {
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                    std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written) {
   const bool control = is_control(summary, path);
+  const bool finished = summary.state == kFinished;
   LiveCell cell{.path = path,
                 .work = work_of(summary, held),
                 .experiment = summary.experiment,
                 .name = name_of(summary, control),
-                .done = static_cast<std::int64_t>(rounds.size()),
+                .label = summary.label,
+                .seed = summary.seed,
+                .end = finished ? state_text(summary) : "",
+                .failure = summary.failure,
+                .done = finished ? summary.rounds_done : std::ssize(rounds),
                 .rounds = summary.rounds,
+                .accuracy = summary.final_test_accuracy,
+                .loss = summary.final_test_loss,
                 .is_private = summary.privacy.has_value(),
                 .assumed = !assumption(summary).empty(),
                 .control = control,
@@ -124,19 +136,22 @@ void set_running(LiveCell& cell) {
   cell.seconds_left = time_left(*cell.round_seconds, cell.rounds - cell.done, *cell.since_written);
 }
 
-void add_work(std::span<FoundRun> runs, const FolderLocks& locks) {
-  for (FoundRun& run : runs) {
-    if (!run.summary || run.summary->state == kFinished) continue;
-    try {
-      run.summary->rounds_done = std::ssize(recorded_rounds(run.path, *run.summary));
-    } catch (const Error& error) {
-      run.problem = problem_line(error);
-      run.summary.reset();
+std::vector<LiveCell> cells_of(std::span<const FoundRun> runs, const FolderLocks& locks) {
+  std::vector<LiveCell> cells;
+  for (const FoundRun& run : runs) {
+    if (!run.summary) {
+      cells.push_back({.path = run.path, .problem = run.problem});
       continue;
     }
-    const auto held = locks.known() ? std::optional(locks.holder(run.path).has_value()) : std::nullopt;
-    run.summary->state = name_of(work_of(*run.summary, held));
+    try {
+      std::vector<RoundRecord> rounds;
+      if (run.summary->state != kFinished) rounds = recorded_rounds(run.path, *run.summary);
+      cells.push_back(live_cell(run.path, *run.summary, rounds, is_held(run.path, locks), 0));
+    } catch (const Error& error) {
+      cells.push_back({.path = run.path, .problem = problem_line(error)});
+    }
   }
+  return cells;
 }
 
 LiveRuns::LiveRuns(std::vector<fs::path> folders) : folders_(std::move(folders)) {
@@ -164,8 +179,7 @@ LiveCell LiveRuns::cell_of(const FoundRun& run, const FolderLocks& locks, fs::fi
   try {
     const Reading& reading = read_rounds(run);
     const double since = std::chrono::duration<double>(now - reading.written).count();
-    return live_cell(run.path, *run.summary, reading.rounds,
-                     locks.known() ? std::optional(holder.has_value()) : std::nullopt, since);
+    return live_cell(run.path, *run.summary, reading.rounds, is_held(run.path, locks), since);
   } catch (const Error& error) {
     return {.path = run.path, .problem = problem_line(error)};
   }

@@ -45,7 +45,11 @@ struct LiveCell {
   Work work = Work::kBroken;
   // The rest is empty in a broken one.
   std::string experiment = {};
-  std::string name = {};                ///< "partition.alpha=0.1, fedavg, seed 1"; "(control)" behind it
+  std::string name = {};   ///< "partition.alpha=0.1, fedavg, seed 1"; "(control)" behind it
+  std::string label = {};  ///< of its algorithm entry
+  std::int64_t seed = 0;
+  std::string end = {};                 ///< of a finished one: "finished (budget)", as `state_text` has it
+  std::string failure = {};             ///< why its algorithm failed; or empty
   std::int64_t done = 0, rounds = 0;    ///< rounds on disk and planned ones
   std::optional<double> accuracy = {};  ///< of the last evaluated round; none on regression data
   std::optional<double> loss = {};      ///< of the last evaluated round; may be nan or infinite
@@ -66,18 +70,19 @@ struct LiveCell {
 /// Says that a process is at the cell, and how long it will take.
 void set_running(LiveCell& cell);
 
-/// What the record of a run says. `held`: whether a process holds the directory; none when that cannot be
-/// told, and the record alone counts. `since_written`: seconds since the rounds were written last.
+/// What the record of a run says. `rounds`: those on disk; of a finished run the summary tells how many they
+/// are and the last evaluation, so that none need be given. `held`: whether a process holds the directory;
+/// none when that cannot be told, and the record alone counts. `since_written`: seconds since the rounds were
+/// written last.
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                    std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written);
 
 /// As `find_runs`, but folders may hold no run, yet or any more.
 std::vector<FoundRun> runs_below(std::vector<std::filesystem::path> folders);
 
-/// Has the summary of each run that is not finished say what goes on in it, by the name of its `Work`, and
-/// how many rounds are on disk: what was recorded may date from its last checkpoint, and from before it was
-/// killed.
-void add_work(std::span<FoundRun> runs, const FolderLocks& locks);
+/// The cells of runs as they are now, in the same order. Reads the rounds of unfinished runs alone, whose
+/// summaries may date from their last checkpoint.
+std::vector<LiveCell> cells_of(std::span<const FoundRun> runs, const FolderLocks& locks);
 
 /// Looks at the run directories of some folders again and again, from another process than the one that
 /// writes them. Takes no lock and changes nothing. Files are read again when they changed.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
@@ -20,13 +21,13 @@
 #include "results/audit/privacy_report.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/live/folder_locks.hpp"
+#include "results/live/list.hpp"
 #include "results/live/live_runs.hpp"
 #include "results/measures/round_metric.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/report/report.hpp"
 #include "results/table/column_selection.hpp"
-#include "results/table/list.hpp"
 #include "results/table/pivot.hpp"
 #include "results/table/published.hpp"
 #include "results/table/rows.hpp"
@@ -133,14 +134,12 @@ int print_list(const ListArguments& arguments) {
   if (!tasks) print(stderr, "note: Slurm does not answer, so nothing is told of cells that are queued\n");
   const bool any_task = tasks && !tasks->empty();
   // Where all cells are queued, there is no run yet.
-  auto runs = any_task ? results::runs_below(arguments.folders) : results::find_runs(arguments.folders);
-  add_work(runs, results::FolderLocks::read());
-  if (any_task) add_tasks(runs, *tasks);
-  print("{}", results::render_list(runs));
-  const auto is_left = [](const results::FoundRun& run) {
-    return run.summary && run.summary->state == name_of(results::Work::kLeft);
-  };
-  if (std::ranges::any_of(runs, is_left)) print("{}\n", results::kLeftNote);
+  const auto runs = any_task ? results::runs_below(arguments.folders) : results::find_runs(arguments.folders);
+  std::vector<results::LiveCell> cells = results::cells_of(runs, results::FolderLocks::read());
+  if (any_task) add_tasks(cells, *tasks);
+  print("{}", results::render_list(cells));
+  if (find_named(cells, results::Work::kLeft, &results::LiveCell::work) != nullptr)
+    print("{}\n", results::kLeftNote);
   return kSuccess;
 }
 

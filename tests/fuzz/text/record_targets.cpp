@@ -2,8 +2,8 @@
 #include "harness/slurm/submission.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/images/synthetic_folder.hpp"
+#include "results/live/list.hpp"
 #include "results/record/attack_file.hpp"
-#include "results/table/list.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
 #include "tests/accounting/samples.hpp"
@@ -39,7 +39,8 @@ void read_summary(std::string_view bytes) {
   render_latex(table);
   render_csv(table);
   render_json(table);
-  render_list(runs);
+  const std::vector<RoundRecord> rounds(1);
+  render_list(std::vector{live_cell("a", read, rounds, {}, 0)});
   require_same(to_json_text(read), to_json_text(parse_summary(to_json_text(read), "")));
 }
 

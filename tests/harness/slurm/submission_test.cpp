@@ -1,8 +1,8 @@
 // What is known of cells that were submitted: the record, squeue's answer, and both in lists.
 #include "harness/slurm/submission.hpp"
 
+#include "results/live/list.hpp"
 #include "results/live/live_text.hpp"
-#include "results/table/list.hpp"
 #include "tests/harness/slurm/fake_slurm.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
@@ -75,27 +75,22 @@ TEST(CellTasks, ShowWhatIsQueuedAndWhatRunsElsewhere) {
   begun.label = "fedavg";
   begun.seed = 1;
   begun.rounds = 20;
-  begun.rounds_done = 4;
   begun.state = results::kRunning;
-  std::vector<results::FoundRun> runs = {{.path = out / "fedavg-seed-1", .summary = begun, .problem = {}}};
-  add_tasks(runs, *tasks);
-  EXPECT_THAT(results::render_list(runs), AllOf(HasSubstr("running (5_0 on n1)        4/20"),
-                                                HasSubstr("queued (5_1: Resources)    0/20")));
-
-  std::vector<results::LiveCell> cells = {results::live_cell(out / "fedavg-seed-1", begun, {}, false, 1)};
-  cells[0].round_seconds = 2;
-  cells[0].since_written = 1;
+  const std::vector<results::RoundRecord> rounds(4);
+  std::vector<results::LiveCell> cells = {results::live_cell(out / "fedavg-seed-1", begun, rounds, false, 1)};
   add_tasks(cells, *tasks);
   EXPECT_EQ(cells[0].work, results::Work::kRunning);
   EXPECT_TRUE(cells[0].seconds_left);
+  EXPECT_THAT(results::render_list(cells), AllOf(HasSubstr("running (5_0 on n1)        4/20"),
+                                                 HasSubstr("queued (5_1: Resources)    0/20")));
   EXPECT_THAT(results::live_text(cells, {}),
               AllOf(HasSubstr("1 cell begun: 1 running, 1 queued;"), HasSubstr("queued   fedprox, seed 1"),
                     HasSubstr("5_1: Resources")));
 
   // A finished one stays so, though its task takes a while to end.
-  runs[0].summary->state = results::kFinished;
-  add_tasks(runs, *tasks);
-  EXPECT_EQ(runs[0].summary->state, results::kFinished);
+  cells[0].work = results::Work::kFinished;
+  add_tasks(cells, *tasks);
+  EXPECT_EQ(cells[0].work, results::Work::kFinished);
 }
 
 }  // namespace

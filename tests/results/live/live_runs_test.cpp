@@ -122,7 +122,7 @@ TEST_F(LiveRunsTest, NameBrokenOnesWithFileAndField) {
   }
 }
 
-// A list is made of summaries, which date from the last checkpoint of a run that was killed.
+// Summaries date from the last checkpoint of a run that was killed.
 TEST_F(LiveRunsTest, TellTheStateAndTheRoundsOfRunsInAList) {
   RunDirectory killed = begin_run(folder_ / "killed");
   killed.append(round_record(1));
@@ -130,14 +130,13 @@ TEST_F(LiveRunsTest, TellTheStateAndTheRoundsOfRunsInAList) {
   begin_run(folder_ / "edited").append(round_record(1));
   put(folder_ / "edited/rounds.jsonl", "{\"round\": \"one\"}\n");
   put(folder_ / "locks", "");
-  std::vector<FoundRun> runs = runs_below({folder_.path()});
-  add_work(runs, {});
-  EXPECT_EQ(runs.at(0).problem, "rounds.jsonl:1: field \"round\" is \"one\"; allowed: a whole number from 1");
-  EXPECT_EQ(runs.at(1).summary->rounds_done, 2);
-  EXPECT_EQ(runs.at(1).summary->state, "running") << "where nobody knows more than the record";
-  runs = runs_below({folder_.path()});
-  add_work(runs, FolderLocks::read(folder_ / "locks"));
-  EXPECT_EQ(runs.at(1).summary->state, "no process");
+  const std::vector<FoundRun> runs = runs_below({folder_.path()});
+  const std::vector<LiveCell> cells = cells_of(runs, {});
+  EXPECT_EQ(cells.at(0).problem,
+            "rounds.jsonl:1: field \"round\" is \"one\"; allowed: a whole number from 1");
+  EXPECT_EQ(cells.at(1).done, 2);
+  EXPECT_EQ(cells.at(1).work, Work::kRunning) << "where nobody knows more than the record";
+  EXPECT_EQ(cells_of(runs, FolderLocks::read(folder_ / "locks")).at(1).work, Work::kLeft);
 }
 
 // A run ends without a new round: the summary changes alone.

@@ -1,8 +1,8 @@
 #include <limits>
 
+#include "results/live/list.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/table/list.hpp"
 #include "results/write/render.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/samples.hpp"
@@ -14,7 +14,8 @@ namespace {
 std::string shown(const Summary& summary) {
   const std::vector<FoundRun> runs = {found(summary)};
   const Table table = make_table(runs);
-  return render_json(table) + render_markdown(table) + render_list(runs);
+  return render_json(table) + render_markdown(table) +
+         render_list(std::vector{live_cell(runs[0].path, summary, {}, {}, 0)});
 }
 
 // Gives each field of an object of summaries each of the other values, and takes it away. What is read then
