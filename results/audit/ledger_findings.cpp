@@ -1,7 +1,6 @@
 #include "results/audit/ledger_findings.hpp"
 
 #include <system_error>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -31,20 +30,23 @@ void find_exact(const std::vector<Ledger::Segment>& segments, std::optional<std:
 
 }  // namespace
 
+Ledger read_ledger_file(const std::filesystem::path& file) {
+  const std::string text = read_whole_file(file);
+  try {
+    return Ledger::from_json(text);
+  } catch (const Error& error) {
+    throw Error::in(file, error.complaint().found, error.complaint());
+  }
+}
+
 Ledger read_ledger(const std::filesystem::path& run) {
-  const std::string file = (run / kLedgerFile).string();
+  const std::filesystem::path file = run / kLedgerFile;
   std::error_code failure;
   if (!std::filesystem::is_regular_file(file, failure)) {
     throw Error::in(file, "is not there, so that nothing is known of what happened to private data",
                     {.remedy = "A run writes it with its first checkpoint; let it go on."});
   }
-  try {
-    return Ledger::from_json(read_whole_file(file));
-  } catch (const Error& error) {
-    Complaint complaint = error.complaint();
-    if (complaint.place.file.empty()) complaint.place.file = file;
-    throw Error(std::move(complaint));
-  }
+  return read_ledger_file(file);
 }
 
 Ledger read_ledger(const std::filesystem::path& run, const std::string& policy) {

@@ -10,6 +10,9 @@
 
 namespace fedarena::results {
 
+/// The ledger in that file. An Error names it.
+Ledger read_ledger_file(const std::filesystem::path& file);
+
 /// The ledger of the run directory at that path. An Error names the file.
 Ledger read_ledger(const std::filesystem::path& run);
 

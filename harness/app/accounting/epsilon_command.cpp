@@ -17,8 +17,8 @@
 #include "harness/app/accounting/access_options.hpp"
 #include "harness/app/accounting/answers.hpp"
 #include "harness/app/options.hpp"
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/durable_file.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -34,15 +34,6 @@ struct EpsilonArguments {
   bool lower = false;
 };
 
-Ledger read_ledger(const std::filesystem::path& file) {
-  const std::string text = results::read_whole_file(file);
-  try {
-    return Ledger::from_json(text);
-  } catch (const Error& error) {
-    throw Error::in(file, error.complaint().found, error.complaint());
-  }
-}
-
 // One epsilon of all clients would not say whose neighbours it is about.
 void check_neighbours(const std::vector<std::vector<Access>>& units, const EpsilonArguments& arguments) {
   if (units.size() < 2) return;  // what one client mixes, the accountant says
@@ -56,7 +47,7 @@ void check_neighbours(const std::vector<std::vector<Access>>& units, const Epsil
 
 // What is charged to each client of a ledger, or to the one that is asked for; equal ones once.
 std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& arguments) {
-  const Ledger ledger = read_ledger(arguments.ledger);
+  const Ledger ledger = results::read_ledger_file(arguments.ledger);
   const std::string file = arguments.ledger.string();
   if (ledger.unit() == Unit::kNothing) {
     throw Error::in(file, "this ledger protects nobody: its unit is none");
