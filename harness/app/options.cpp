@@ -32,29 +32,6 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return {check, ""};
 }
 
-CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
-  const auto check = [least, most](std::string& text) -> std::string {
-    const auto number = parse_number<std::int64_t>(text);
-    if (number && *number >= least && *number <= most) return {};
-    return fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most);
-  };
-  return {check, ""};
-}
-
-CLI::Validator positive_number() {
-  const auto check = [](std::string& text) -> std::string {
-    const auto number = parse_number<double>(text);
-    if (number && std::isfinite(*number) && *number > 0) return {};
-    return fmt::format("\"{}\" is not a number above 0", text);
-  };
-  return {check, ""};
-}
-
-CLI::Option* add_name(CLI::App& command, const std::string& option, std::string& name,
-                      const std::vector<std::string>& names, const std::string& doc) {
-  return command.add_option(option, name, doc)->type_name("NAME")->check(one_of(names));
-}
-
 CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector<std::string>& names,
                        const std::string& doc) {
   return command.add_option(option, names, doc)
@@ -63,9 +40,9 @@ CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector
       ->allow_extra_args(false);
 }
 
-void add_read(CLI::App& command, const std::string& option, const std::string& type, const std::string& doc,
-              const ReadText& read) {
-  command
+CLI::Option* add_read(CLI::App& command, const std::string& option, const std::string& type,
+                      const std::string& doc, const ReadText& read) {
+  return command
       .add_option_function<std::string>(
           option, [option, read](const std::string& text) { read(option, text); }, doc)
       ->type_name(type);
@@ -78,17 +55,16 @@ double read_number(const std::string& option, const std::string& text, const Con
   return *number;
 }
 
-std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least) {
-  // As many accesses as a ledger may hold.
-  constexpr std::int64_t kMost = 1'000'000'000'000;
+std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least,
+                        std::int64_t most) {
   std::optional<std::int64_t> count = parse_number<std::int64_t>(text);
   if (!count) {
     const std::optional<double> number = parse_number<double>(text);
-    if (number && std::abs(*number) <= static_cast<double>(kMost) && *number == std::floor(*number))
+    if (number && std::abs(*number) <= static_cast<double>(kMostAccesses) && *number == std::floor(*number))
       count = static_cast<std::int64_t>(*number);
   }
-  if (!count || *count < least || *count > kMost)
-    refuse_number(option, text, fmt::format("a whole number from {} to {}", least, kMost));
+  if (!count || *count < least || *count > most)
+    refuse_number(option, text, fmt::format("a whole number from {} to {}", least, most));
   return *count;
 }
 
@@ -98,21 +74,22 @@ const std::string& read_name(const std::string& option, const std::string& text,
   throw unknown_name(results::one_line(fmt::format("{}: \"{}\" is unknown", option, text)), text, names);
 }
 
-void add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
-                const Constraint& constraint, const std::string& doc) {
-  add_read(command, option, "NUMBER", doc, [&number, constraint](const auto& name, const auto& text) {
+CLI::Option* add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
+                        const Constraint& constraint, const std::string& doc) {
+  return add_read(command, option, "NUMBER", doc, [&number, constraint](const auto& name, const auto& text) {
     number = read_number(name, text, constraint);
   });
 }
 
-void add_choice(CLI::App& command, const std::string& option, std::string& choice,
-                const std::vector<std::string>& names, const std::string& doc) {
-  add_read(command, option, "NAME", doc,
-           [&choice, names](const auto& name, const auto& text) { choice = read_name(name, text, names); });
+CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& choice,
+                        const std::vector<std::string>& names, const std::string& doc) {
+  return add_read(command, option, "NAME", doc, [&choice, names](const auto& name, const auto& text) {
+    choice = read_name(name, text, names);
+  });
 }
 
 void add_format(CLI::App& command, std::string& format, const std::string& doc) {
-  add_name(command, "--format", format, {"text", "json"}, doc);
+  add_choice(command, "--format", format, {"text", "json"}, doc);
 }
 
 void add_workers(CLI::App& command, int& workers) {

@@ -29,28 +29,14 @@ std::pair<CLI::App&, Arguments&> add_command(CLI::App& app, Action& action, int 
   return {*command, *arguments};
 }
 
-/// Checks of arguments whose messages say what is allowed and which name is nearest, whatever CLI11's
-/// version.
-CLI::Validator one_of(std::vector<std::string> names);
-CLI::Validator whole_number(std::int64_t least, std::int64_t most);
-CLI::Validator positive_number();
-
-/// Adds an option that takes a whole number from `least` to `most`.
-template <typename Number>
-CLI::Option* add_count(CLI::App& command, const std::string& option, Number& count, std::int64_t least,
-                       std::int64_t most, const std::string& doc) {
-  return command.add_option(option, count, doc)->type_name("N")->check(whole_number(least, most));
-}
-
-/// Adds an option that takes one of these names.
-CLI::Option* add_name(CLI::App& command, const std::string& option, std::string& name,
-                      const std::vector<std::string>& names, const std::string& doc);
-
 /// The keys of a map, in its order.
 template <typename Map>
 std::vector<std::string> keys_of(const Map& map) {
   return names_of(map, &Map::value_type::first);
 }
+
+/// For an option that takes names with commas between them: each must be one of these.
+CLI::Validator one_of(std::vector<std::string> names);
 
 /// Adds an option that takes names with commas between them.
 CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector<std::string>& names,
@@ -60,25 +46,36 @@ CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector
 using ReadText = std::function<void(const std::string& option, const std::string& text)>;
 
 /// Adds an option whose text `read` takes, which throws Error for what it cannot be.
-void add_read(CLI::App& command, const std::string& option, const std::string& type, const std::string& doc,
-              const ReadText& read);
+CLI::Option* add_read(CLI::App& command, const std::string& option, const std::string& type,
+                      const std::string& doc, const ReadText& read);
 
 /// The number that a text writes, to the last bit: "0.0256", "1e-5". Throws Error, naming the option, when
 /// the text is anything else, not finite, or not what the constraint allows.
 double read_number(const std::string& option, const std::string& text, const Constraint& constraint);
 
-/// The same for a whole number, which may also be written as "1e9".
-std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least);
+/// As many accesses as a ledger may hold.
+inline constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
+
+/// The same for a whole number from `least` to `most`; up to kMostAccesses it may also be written as "1e9".
+std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least,
+                        std::int64_t most = kMostAccesses);
 
 /// The text. Throws Error, naming the option, unless it is one of the names.
 const std::string& read_name(const std::string& option, const std::string& text,
                              const std::vector<std::string>& names);
 
-/// Add an option that read_number() or read_name() takes.
-void add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
-                const Constraint& constraint, const std::string& doc);
-void add_choice(CLI::App& command, const std::string& option, std::string& choice,
-                const std::vector<std::string>& names, const std::string& doc);
+/// Add an option that read_number(), read_count() or read_name() takes.
+CLI::Option* add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
+                        const Constraint& constraint, const std::string& doc);
+template <typename Number>
+CLI::Option* add_count(CLI::App& command, const std::string& option, Number& count, std::int64_t least,
+                       std::int64_t most, const std::string& doc) {
+  return add_read(command, option, "N", doc, [&count, least, most](const auto& name, const auto& text) {
+    count = static_cast<Number>(read_count(name, text, least, most));
+  });
+}
+CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& choice,
+                        const std::vector<std::string>& names, const std::string& doc);
 
 /// Adds --format: text or json.
 void add_format(CLI::App& command, std::string& format,

@@ -77,7 +77,7 @@ void add_plugins_command(CLI::App& app, Action& action) {
 void add_help_command(CLI::App& app, Action& action) {
   const auto [command, arguments] = add_command(app, action, print_help, "help",
                                                 "Explain the experiment file: `fedarena help experiment`.");
-  command.add_option("TOPIC", arguments.topic, "what to explain")->check(one_of({"experiment"}));
+  add_choice(command, "TOPIC", arguments.topic, {"experiment"}, "what to explain")->type_name("TEXT");
   add_plugin_path(command, arguments.plugin_path);
 }
 

@@ -109,7 +109,7 @@ void add_question_options(CLI::App& command, QuestionOptions& options) {
   add_choice(command, "--assume", options.settings.assume, {kAssumptionNames.begin(), kAssumptionNames.end()},
              "nothing (the default), or poisson: account samples of a fixed size as Poisson samples, which "
              "nobody has proven right");
-  add_choice(command, "--format", options.format, {"text", "json"}, "text (the default) or json");
+  add_format(command, options.format);
 }
 
 std::string explanation(const Answer& answer, const AccountSettings& settings) {

@@ -85,7 +85,7 @@ void add_data_preview(CLI::App& data, Action& action) {
   command.add_option("-o,--output", arguments.picture, "the picture to write")
       ->type_name("FILE.png")
       ->required();
-  add_name(command, "--part", arguments.part, {"train", "test"}, "train (the default) or test");
+  add_choice(command, "--part", arguments.part, {"train", "test"}, "train (the default) or test");
   add_count(command, "--per-class", arguments.per_class, 1, 1000, "images of each class; default 10");
   add_count(command, "--scale", arguments.scale, 1, 64,
             "screen pixels a pixel; default what brings images near 64 pixels");

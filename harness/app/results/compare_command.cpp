@@ -103,8 +103,8 @@ void add_compare_command(CLI::App& app, Action& action) {
   add_names(command, "--across", arguments.across,
             fmt::format("compare what differs in {}, and say so", fmt::join(results::across_names(), ", ")))
       ->check(one_of(results::across_names()));
-  add_name(command, "--format", arguments.format, keys_of(pair_renderers()),
-           "csv, json, latex or markdown (the default)");
+  add_choice(command, "--format", arguments.format, keys_of(pair_renderers()),
+             "csv, json, latex or markdown (the default)");
 }
 
 }  // namespace fedarena

@@ -86,7 +86,7 @@ void add_export_command(CLI::App& app, Action& action) {
                   "Write every number of every round, for pandas, R, TensorBoard and other programs.");
   const std::vector<std::string> measures = results::exported_measures();
   command.add_option("DIR", arguments.folders, "folders with run directories, finished or not")->required();
-  add_name(
+  add_choice(
       command, "--format", arguments.format, {"csv", "jsonl", "tensorboard"},
       "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event file a run")
       ->required();

@@ -157,7 +157,8 @@ void add_plot_command(CLI::App& app, Action& action) {
                   "the picture to write: .png, .svg, .pdf, or .tex for TikZ")
       ->type_name("FILE")
       ->required();
-  add_name(command, "--x", arguments.x, x_names, fmt::format("{}; default round", fmt::join(x_names, ", ")));
+  add_choice(command, "--x", arguments.x, x_names,
+             fmt::format("{}; default round", fmt::join(x_names, ", ")));
   command
       .add_option(
           "--y", arguments.y,

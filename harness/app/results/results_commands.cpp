@@ -194,8 +194,8 @@ void add_table_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
       add_command(app, action, print_table, "table", "Print the table of finished runs.");
   command.add_option("DIR", arguments.folders, "folders with run directories")->required();
-  add_name(command, "--format", arguments.format, keys_of(renderers()),
-           "csv, html, json, latex or markdown (the default)");
+  add_choice(command, "--format", arguments.format, keys_of(renderers()),
+             "csv, html, json, latex or markdown (the default)");
   command
       .add_option("--columns", arguments.columns,
                   fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json "

@@ -105,14 +105,14 @@ results::Json json_of(const std::vector<InvertedUplink>& uplinks) {
 
 void add_inversion_options(CLI::App& command, InversionArguments& arguments) {
   CLI::Option* invert =
-      add_name(command, "--invert", arguments.method, {"dlg", "idlg"},
-               "turn what clients send back into their images: dlg, or idlg (of one example)")
+      add_choice(command, "--invert", arguments.method, {"dlg", "idlg"},
+                 "turn what clients send back into their images: dlg, or idlg (of one example)")
           ->type_name("METHOD");
   add_count(command, "--clients", arguments.clients, 1, 1'000'000,
             "invert what the first N clients send; default the first alone")
       ->needs(invert);
-  add_name(command, "--round", arguments.round, {"first", "next"},
-           "invert the first round (first, the default), or the one after the last (next)")
+  add_choice(command, "--round", arguments.round, {"first", "next"},
+             "invert the first round (first, the default), or the one after the last (next)")
       ->needs(invert);
   add_count(command, "--iterations", arguments.effort.iterations, 1, 1'000'000,
             "invert by so many iterations of L-BFGS at most; default 300")

@@ -6,21 +6,6 @@
 #include "harness/config/sections/devices.hpp"
 
 namespace fedarena {
-namespace {
-
-// As the experiment file has it, but named by its option.
-CLI::Validator device_name() {
-  const auto check = [](std::string& text) -> std::string {
-    if (is_device(text)) return {};
-    return Error(Complaint{.found = fmt::format("\"{}\" is unknown", text),
-                           .allowed = kDeviceNames,
-                           .nearest = nearest_device(text)})
-        .what();
-  };
-  return {check, ""};
-}
-
-}  // namespace
 
 PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
   PluginHost host;
@@ -33,9 +18,14 @@ PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
 }
 
 void add_device(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "auto, cpu, cuda or cuda:N; replaces experiment.device")
-      ->type_name("NAME")
-      ->check(device_name());
+  add_read(command, "--device", "NAME", "auto, cpu, cuda or cuda:N; replaces experiment.device",
+           [&device](const std::string& option, const std::string& text) {
+             if (!is_device(text))
+               throw Error(Complaint{.found = fmt::format("{}: \"{}\" is unknown", option, text),
+                                     .allowed = kDeviceNames,
+                                     .nearest = nearest_device(text)});
+             device = text;
+           });
 }
 
 void add_experiment_options(CLI::App& command, ExperimentOptions& options) {

@@ -37,7 +37,7 @@ struct RunArguments {
   std::string device;
   std::vector<std::string> only;
   std::string stage;
-  double memory = 0, state_memory = static_cast<double>(kStateMemory) / kGiB;
+  std::optional<double> memory, state_memory;  // in GiB
   bool dry_run = false;
 };
 
@@ -50,8 +50,9 @@ RunOptions options_of(const RunArguments& arguments, const std::string& name) {
   RunOptions options = arguments.run;
   if (options.out.empty()) options.out = std::filesystem::path("runs") / name;
   check_outside_runs("--out", options.out);
-  options.memory = static_cast<std::int64_t>(arguments.memory * kGiB);
-  options.state_memory = static_cast<std::int64_t>(arguments.state_memory * kGiB);
+  if (arguments.memory) options.memory = static_cast<std::int64_t>(*arguments.memory * kGiB);
+  if (arguments.state_memory)
+    options.state_memory = static_cast<std::int64_t>(*arguments.state_memory * kGiB);
   return options;
 }
 
@@ -163,23 +164,19 @@ void add_run_command(CLI::App& app, Action& action) {
   add_workers(command, arguments.run.workers);
   add_count(command, "--jobs", arguments.run.jobs, 1, 1024,
             "cells that run at once, on the same workers; changes the time, never the result");
-  command
-      .add_option("--memory", arguments.memory,
-                  "GiB for the data and all cells that run at once; default most of what is free")
-      ->check(positive_number());
-  command
-      .add_option("--state-memory", arguments.state_memory,
-                  "GiB for what the clients of a cell remember between rounds, by default 0.25; more than "
-                  "that lies in its run directory; changes no result")
-      ->check(positive_number());
+  add_number(command, "--memory", arguments.memory, Constraint::positive(),
+             "GiB for the data and all cells that run at once; default most of what is free");
+  add_number(command, "--state-memory", arguments.state_memory, Constraint::positive(),
+             "GiB for what the clients of a cell remember between rounds, by default 0.25; more than that "
+             "lies in its run directory; changes no result");
   command
       .add_option("--only", arguments.only,
                   "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
                   "must fit")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  add_name(command, "--stage", arguments.stage, {kTrials, kCells},
-           "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished");
+  add_choice(command, "--stage", arguments.stage, {kTrials, kCells},
+             "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished");
   add_device(command, arguments.device);
   command.add_flag("--resume", arguments.run.resume,
                    "keep finished cells, continue unfinished ones, begin the others");
