@@ -1,5 +1,5 @@
 // What the oracle of policy "record" really adds to sums of gradients: noisy answers minus clean ones over
-// the same samples. Each comparison raises a false alarm with probability 1e-6 over seeds; there are 163
+// the same samples. Each comparison raises a false alarm with probability 1e-6 over seeds; there are 155
 // here.
 #include <cmath>
 #include <string>
@@ -141,22 +141,6 @@ TEST_F(RecordNoise, IsIndependentOfWhatItHides) {
     }
   }
   expect_uncorrelated(sum, squares, "answers");
-}
-
-// The same of the system's generator, which has no seed: these three fail in three runs of a million.
-TEST(SystemNoise, IsNormalInAnswers) {
-  const Bench bench(1);
-  RecordPolicy policy = record_policy(kClip, kMultiplier);
-  policy.noise_source = kSystemNoise;
-  NoiseVectors vectors;
-  for (int round = 1; round <= 200; ++round) {
-    RecordOracle oracle = bench.record({}, policy);
-    for (int access = 0; access < 5; ++access) {
-      vectors.push_back(
-          numbers_of(oracle.gradient(bench.at(), {.batch_size = 0}).flat() / (kMultiplier * kClip)));
-    }
-  }
-  expect_standard_normal(vectors);
 }
 
 // In single precision, too: the sum is rounded after the noise, not the noise's deviation.

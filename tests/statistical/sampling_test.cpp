@@ -1,5 +1,5 @@
 // How batches and cohorts are drawn under Poisson sampling. Each comparison raises a false alarm with
-// probability 1e-6 over seeds; there are 14 here.
+// probability 1e-6 over seeds; there are 11 here.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -69,23 +69,6 @@ TEST_F(Samples, AreIndependentAcrossRounds) {
 TEST_F(Samples, AreIndependentAcrossClients) {
   EXPECT_TRUE(independent(0, 1, 0));
   EXPECT_TRUE(independent(0, 7, 0));
-}
-
-// The rate that the ledger states is the rate at which examples enter.
-TEST(PoissonBatches, HoldEveryExampleAtTheLedgersRate) {
-  const Bench bench(1);
-  for (const std::int64_t batch_size : {1, 7, 39}) {
-    RecordOracle oracle = bench.record(range(0, 40), record_policy(1, 0), Streams(18, batch_size, 0));
-    constexpr double kDraws = 2'000;
-    for (int i = 0; i < static_cast<int>(kDraws); ++i) {
-      (void)oracle.gradient(bench.at(), {.batch_size = batch_size});
-    }
-    const double rate = std::get<SampledGaussian>(oracle.accesses().list().at(0).event).rate;
-    EXPECT_EQ(rate, static_cast<double>(batch_size) / 40);
-    const double expected = kDraws * 40 * rate;
-    const double deviation = std::sqrt(expected * (1 - rate));
-    EXPECT_LT(std::abs(static_cast<double>(oracle.gradient_examples()) - expected) / deviation, kNormalBound);
-  }
 }
 
 // All 16 subsets of 4 clients, each with its probability q^k (1 - q)^(4 - k), over rounds or over seeds.
