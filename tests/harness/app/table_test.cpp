@@ -1,7 +1,6 @@
 // fedarena table and compare, through the program:
 // tests/golden/{compare,bad_compare,bad_references,bad_tables}.txt.
 #include <cmath>
-#include <csignal>
 #include <string>
 #include <vector>
 
@@ -40,14 +39,6 @@ TEST_F(Table, CountsWhatRunsComputed) {
   EXPECT_EQ(table["rows"][0]["operations_at_least"], false);
   EXPECT_THAT(call("table out").out, Not(HasSubstr("operations")));
   succeed("verify out");
-}
-
-TEST_F(Table, KeepsCountingInARunThatIsResumed) {
-  SmallExperiment{.rounds = 40}.write_to(scratch);
-  signal_after(scratch, "run small.toml --out out", scratch / "out/fedavg-seed-1", 2, SIGINT);
-  succeed("run small.toml --out out --resume");
-  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").examples, 40 * 4 * 4 * 16);
-  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").cost.gradients, 40 * 4 * 4 * 16);
 }
 
 // Two folders in which one label has two learning rates.
