@@ -50,8 +50,9 @@ int count_in(std::span<const char* const> words, std::string_view option, int ot
     word.remove_prefix(option.size());
     const bool apart = word.empty() && i + 1 < words.size();
     if (!apart && !word.starts_with('=')) continue;
-    const auto count = parse_number<int>(apart ? std::string_view(words[i + 1]) : word.substr(1));
-    if (count && *count >= 1 && *count <= 1024) otherwise = *count;
+    // Also as "1e2".
+    const auto count = parse_number<double>(apart ? std::string_view(words[i + 1]) : word.substr(1));
+    if (count && *count >= 1 && *count <= 1024) otherwise = static_cast<int>(*count);
   }
   return otherwise;
 }

@@ -26,24 +26,23 @@ LaplaceRelease LaplaceRelease::metric(std::int64_t dimension, double scale, Roun
   return {dimension, scale};
 }
 
-LaplaceRelease LaplaceRelease::relative(std::int64_t dimension, double factor, double norm,
-                                        RoundAccesses& book) {
-  const auto n = static_cast<double>(dimension);
+LaplaceRelease LaplaceRelease::relative(std::int64_t dimension, double factor, RoundAccesses& book) {
   book.add(ExactAccess{"messages, under noise scaled by their own norm"});
-  if (factor > 0) book.add(Nominal{"n/nu", n / factor});
-  return {dimension, factor * norm / n};
+  if (factor > 0) book.add(Nominal{"n/nu", static_cast<double>(dimension) / factor});
+  return {dimension, factor, true};
 }
 
-void LaplaceRelease::noise(const torch::Tensor& sum, RandomSource& source) const {
+void LaplaceRelease::noise(const torch::Tensor& sum, RandomSource& source, double norm) const {
   FEDARENA_CHECK(sum.numel(), ==, dimension_);
-  if (scale_ == 0) return;
+  const double scale = relative_ ? scale_ * norm / static_cast<double>(dimension_) : scale_;
+  if (scale == 0) return;
   const torch::Tensor values = torch::empty({dimension_}, torch::kFloat64);
   double squares = 0;
   for_each_piece(values, [&](const torch::Tensor& piece, std::int64_t) {
     source.fill_normal({piece.data_ptr<double>(), static_cast<std::size_t>(piece.numel())});
     squares += piece.square().sum().item<double>();
   });
-  const double radius = scale_ * source.gamma(static_cast<double>(dimension_));
+  const double radius = scale * source.gamma(static_cast<double>(dimension_));
   const double factor = radius / std::sqrt(squares);
   for_each_piece(sum.view({-1}), [&](const torch::Tensor& piece, std::int64_t begin) {
     // Scaled in double: a float would round the radius before it is used.

@@ -20,20 +20,23 @@ class LaplaceRelease {
   static LaplaceRelease bounded(std::int64_t dimension, double scale, double distance, RoundAccesses& book);
   /// Nothing bounds the distance: a claim per unit of it alone.
   static LaplaceRelease metric(std::int64_t dimension, double scale, RoundAccesses& book);
-  /// The scale `factor` * `norm` / n with which the noise is `factor` times as long as a secret of that norm
+  /// The scale `factor` * norm / n with which the noise is `factor` times as long as a secret of that norm
   /// on average (as d-private personalised federated learning has it). The scale is a function of the
   /// secret, and in high dimensions the radius tells it: no epsilon holds, neither per unit of distance nor
   /// with clipping. An exact access, and what the paper calls its leakage, n / factor.
-  static LaplaceRelease relative(std::int64_t dimension, double factor, double norm, RoundAccesses& book);
+  static LaplaceRelease relative(std::int64_t dimension, double factor, RoundAccesses& book);
 
-  /// Adds the noise to a tensor of n numbers, once.
-  void noise(const torch::Tensor& sum, RandomSource& source) const;
+  /// Adds the noise to a tensor of n numbers, once. `norm`: the tensor's, of which relative noise makes its
+  /// scale.
+  void noise(const torch::Tensor& sum, RandomSource& source, double norm) const;
 
  private:
-  LaplaceRelease(std::int64_t dimension, double scale) : dimension_(dimension), scale_(scale) {}
+  LaplaceRelease(std::int64_t dimension, double scale, bool relative = false)
+      : dimension_(dimension), scale_(scale), relative_(relative) {}
 
   std::int64_t dimension_;
   double scale_;
+  bool relative_;
 };
 
 }  // namespace fedarena

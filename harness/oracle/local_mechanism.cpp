@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/ranges.h>
@@ -86,40 +87,59 @@ double length_of(const torch::Tensor& vector) {
   return std::sqrt(squares);
 }
 
-// A vector that leaves, and the centre around which it is clipped.
-struct Part {
-  torch::Tensor vector, centre;
-  double spread = 0;
-};
-
 double distance(const torch::Tensor& left, const torch::Tensor& right) { return length_of(left - right); }
 
-// Of a vector that is taken from its centre; `spread`: how far centres may lie apart.
-void release(const torch::Tensor& vector, double spread, const LocalPolicy& policy, RandomSource& source,
-             RoundAccesses& book) {
+using Release = std::variant<GaussianRelease, LaplaceRelease>;
+
+// Of so many numbers, taken from their centre; `spread`: how far centres may lie apart.
+Release release_of(std::int64_t dimension, double spread, const LocalPolicy& policy, RoundAccesses& book) {
+  const double clip_norm = policy.clip_norm, z = policy.noise_multiplier.number();
+  const double distance = 2 * clip_norm + spread;
+  if (policy.mechanism == kLocalGaussian) {
+    // The deviation z C, said in units of a norm to which all could be clipped around one point.
+    const double multiplier = spread > 0 ? z * 2 * clip_norm / distance : z;
+    return GaussianRelease(Gaussian{multiplier, Adjacency::kReplaceOne}, clip_norm + spread / 2, book);
+  }
+  if (policy.mechanism == kLocalRelative) return LaplaceRelease::relative(dimension, z, book);
+  if (clip_norm > 0) return LaplaceRelease::bounded(dimension, z * clip_norm, distance, book);
+  return LaplaceRelease::metric(dimension, z, book);
+}
+
+// Of vectors of those layouts: one for each of their parts, or one for all of them.
+std::vector<Release> releases_of(const std::vector<Params>& vectors, const LocalPolicy& policy,
+                                 const Centres& centres, RoundAccesses& book) {
+  std::vector<Release> releases;
+  std::int64_t dimension = 0;
+  double squares = 0;
+  for (const Params& vector : vectors) {
+    const std::vector<torch::Tensor> parts = parts_of(vector, policy.by_tensor);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const double spread = centres.spread(i);
+      if (policy.by_tensor) releases.push_back(release_of(parts[i].numel(), spread, policy, book));
+      dimension += parts[i].numel();
+      squares += spread * spread;
+    }
+  }
+  if (dimension > 0 && !policy.by_tensor)
+    releases.push_back(release_of(dimension, std::sqrt(squares), policy, book));
+  return releases;
+}
+
+void clip_and_noise(const torch::Tensor& vector, const Release& release, double clip_norm,
+                    RandomSource& source) {
   double norm = length_of(vector);
   if (!std::isfinite(norm)) {
     vector.zero_();
     norm = 0;
   }
-  const double clip_norm = policy.clip_norm, z = policy.noise_multiplier.number();
   if (clip_norm > 0 && norm > clip_norm) {
     clip(vector, norm, clip_norm);
     norm = clip_norm;
   }
-  const std::int64_t dimension = vector.numel();
-  const double distance = 2 * clip_norm + spread;
-  if (policy.mechanism == kLocalGaussian) {
-    // The deviation z C, said in units of a norm to which all could be clipped around one point.
-    const double multiplier = spread > 0 ? z * 2 * clip_norm / distance : z;
-    GaussianRelease(Gaussian{multiplier, Adjacency::kReplaceOne}, clip_norm + spread / 2, book)
-        .noise(vector, source);
-  } else if (policy.mechanism == kLocalRelative) {
-    LaplaceRelease::relative(dimension, z, norm, book).noise(vector, source);
-  } else if (clip_norm > 0) {
-    LaplaceRelease::bounded(dimension, z * clip_norm, distance, book).noise(vector, source);
+  if (const auto* gaussian = std::get_if<GaussianRelease>(&release)) {
+    gaussian->noise(vector, source);
   } else {
-    LaplaceRelease::metric(dimension, z, book).noise(vector, source);
+    std::get<LaplaceRelease>(release).noise(vector, source, norm);
   }
 }
 
@@ -167,39 +187,50 @@ torch::Tensor Centres::nearest(const torch::Tensor& vector, std::size_t part) co
 void randomise(Message& message, const DeclaredUplink& declared, const LocalPolicy& policy,
                const Centres& centres, const Streams& streams, RoundAccesses& book) {
   check_declared(message, declared);
-  std::vector<std::pair<std::string, Params>> vectors;
+  std::vector<std::string> names;
+  std::vector<Params> vectors;
   for (const Message::Entry& entry : message.entries()) {
-    if (const auto* params = std::get_if<Params>(&entry.content)) vectors.emplace_back(entry.name, *params);
+    if (const auto* params = std::get_if<Params>(&entry.content)) {
+      names.push_back(entry.name);
+      vectors.push_back(*params);
+    }
   }
-  if (vectors.empty()) return;
+  const std::vector<Release> releases = releases_of(vectors, policy, centres, book);
+  if (releases.empty()) return;
   const auto source = make_noise_source(policy.noise_source, streams);
-  std::vector<Part> parts;
-  double squares = 0;
-  for (auto& [name, params] : vectors) {
-    const std::vector<torch::Tensor> of_vector = parts_of(params, policy.by_tensor);
+  std::vector<torch::Tensor> parts, nearest;
+  for (const Params& vector : vectors) {
+    const std::vector<torch::Tensor> of_vector = parts_of(vector, policy.by_tensor);
     for (std::size_t i = 0; i < of_vector.size(); ++i) {
-      parts.push_back({of_vector[i], centres.nearest(of_vector[i], i), centres.spread(i)});
-      if (parts.back().centre.defined()) of_vector[i].sub_(parts.back().centre);
-      squares += centres.spread(i) * centres.spread(i);
+      parts.push_back(of_vector[i]);
+      nearest.push_back(centres.nearest(of_vector[i], i));
+      if (nearest.back().defined()) of_vector[i].sub_(nearest.back());
     }
   }
-  if (policy.by_tensor || parts.size() == 1) {
-    for (const Part& part : parts) release(part.vector, part.spread, policy, *source, book);
+  if (releases.size() == parts.size()) {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      clip_and_noise(parts[i], releases[i], policy.clip_norm, *source);
   } else {
-    std::vector<torch::Tensor> all;
-    for (const Part& part : parts) all.push_back(part.vector);
-    const torch::Tensor whole = torch::cat(all);
-    release(whole, std::sqrt(squares), policy, *source, book);
+    const torch::Tensor whole = torch::cat(parts);
+    clip_and_noise(whole, releases.front(), policy.clip_norm, *source);
     std::int64_t begin = 0;
-    for (const Part& part : parts) {
-      part.vector.copy_(whole.narrow(0, begin, part.vector.numel()));
-      begin += part.vector.numel();
+    for (const torch::Tensor& part : parts) {
+      part.copy_(whole.narrow(0, begin, part.numel()));
+      begin += part.numel();
     }
   }
-  for (const Part& part : parts) {
-    if (part.centre.defined()) part.vector.add_(part.centre);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (nearest[i].defined()) parts[i].add_(nearest[i]);
   }
-  for (auto& [name, params] : vectors) message.put_entry({name, std::move(params)});
+  for (std::size_t i = 0; i < vectors.size(); ++i) message.put_entry({names[i], std::move(vectors[i])});
+}
+
+RoundAccesses charges_of(const std::vector<UplinkEntry>& entries, const Params& params,
+                         const LocalPolicy& policy, const Centres& centres) {
+  const auto vectors = std::ranges::count(entries, false, &UplinkEntry::counts_examples);
+  RoundAccesses book;
+  releases_of(std::vector<Params>(static_cast<std::size_t>(vectors), params), policy, centres, book);
+  return book;
 }
 
 }  // namespace fedarena

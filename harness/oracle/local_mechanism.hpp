@@ -59,4 +59,9 @@ struct DeclaredUplink {
 void randomise(Message& message, const DeclaredUplink& declared, const LocalPolicy& policy,
                const Centres& centres, const Streams& streams, RoundAccesses& book);
 
+/// What randomise() writes into the book of a message of those entries, whatever is in it. `params`: of the
+/// layout of its parameter vectors.
+RoundAccesses charges_of(const std::vector<UplinkEntry>& entries, const Params& params,
+                         const LocalPolicy& policy, const Centres& centres);
+
 }  // namespace fedarena

@@ -35,27 +35,6 @@ bool is_unlike(const std::vector<Ledger::Segment>& segments) {
   return !last || !before || priced(*last) != priced(*before);
 }
 
-// Of a unit whose rounds so far, two or more, made the same accesses: what one of them made.
-std::optional<RoundAccesses> same_again(const std::vector<Ledger::Segment>& segments) {
-  if (segments.size() != 1 || segments.front().participations < 2) return std::nullopt;
-  return segments.front().round();
-}
-
-// "4 gradients of batches of 64, 1 vote"
-std::string describe(const AccessPlan& plan) {
-  std::vector<std::string> kinds;
-  const auto add = [&](std::int64_t count, std::string_view one, std::string_view several = {}) {
-    if (count > 0) kinds.push_back(counted(count, one, several));
-  };
-  for (const auto& [batch_size, count] : plan.gradients) {
-    const std::string of = batch_size == 0 ? "the whole shard" : fmt::format("batches of {}", batch_size);
-    add(count, "gradient of " + of, "gradients of " + of);
-  }
-  add(plan.votes, "vote");
-  add(plan.part_votes, "vote of parts", "votes of parts");
-  return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
-}
-
 // What to do about a first round that costs more than a budget; none: nobody can prove what it costs.
 std::string remedy_for(std::optional<double> epsilon) {
   if (!epsilon || std::isinf(*epsilon))
@@ -78,40 +57,20 @@ void Simulation::check_label_counts() const {
           "Set public_label_counts = true if everybody knows them, or leave out per_client or the budget"});
 }
 
-// Saves the work of a round that is bound to be withheld: a plan is charged in full; without one, when all
-// rounds so far, two or more, made the same accesses, so will the next one. Before the first round, messages
-// tell what they will cost; what an oracle will be asked for, nobody knows.
-void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
-  if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
-  const auto* local = std::get_if<LocalPolicy>(&setup_.policy);
-  Ledger forecast = ledger_;
-  for (const std::int64_t client : cohort) {
-    std::optional<RoundAccesses> accesses = planned_accesses(client, round, ledger_);
-    if (!accesses) accesses = same_again(ledger_.clients().at(client).segments);
-    if (round_ == 0 && local != nullptr) accesses = message_accesses(*local, client, round);
-    if (accesses && !accesses->charged().empty()) forecast.record(round, client, *accesses);
-  }
-  const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
-  if (const auto again = same_again(ledger_.population()))
-    forecast.record_population(round, *again);
-  else if (round_ == 0 && clients != nullptr)  // a server that asks for no sum has no use for a budget
-    forecast.record_population(round, sum_of(*clients, round).accesses());
-  check_budget(forecast);
-}
-
 void Simulation::check_next_round() {
   if (round_ == 0) check_label_counts();
   std::vector<std::int64_t> cohort = cohort_of(round_ + 1);
-  if (!opened(next_downlink()).centres.vary()) check_forecast(round_ + 1, cohort);
+  const Centres centres = opened(next_downlink()).centres;
+  check_forecast(round_ + 1, cohort, centres);
   std::set<std::int64_t> spent = spent_;
   Ledger ledger = ledger_;
-  leave_out_unpaid(cohort, spent, ledger);
+  leave_out_unpaid(cohort, centres, spent, ledger);
 }
 
-void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, std::set<std::int64_t>& spent,
-                                  Ledger& ledger) const {
+void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, const Centres& centres,
+                                  std::set<std::int64_t>& spent, Ledger& ledger) const {
   const auto planned = [&](std::size_t place) {
-    return planned_accesses(cohort[place], round_ + 1, ledger_);
+    return planned_accesses(cohort[place], round_ + 1, ledger_, centres);
   };
   leave_out_spent(cohort, planned, spent, ledger);
 }
@@ -212,64 +171,6 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
   // Where nobody ever trained, the run would end in the model that it began with.
   refuse_another_first_round();
   throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});
-}
-
-std::optional<AccessPlan> Simulation::plan_of(std::int64_t client, std::int64_t round,
-                                              std::int64_t participations, MeteredOracle& oracle) const {
-  if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
-  const std::vector<Access> before = oracle.accesses().list();
-  Message nothing;
-  Observations unseen;
-  std::optional<AccessPlan> plan =
-      setup_.algorithm.access_plan(client_view(client, round, participations, oracle, nothing, unseen));
-  // A plan that looked at data would be one more thing that they decide.
-  if (oracle.accesses().list() == before) return plan;
-  throw Error(
-      Complaint{.found = fmt::format("{} asks for private data in access_plan() of client {} in round {}",
-                                     setup_.algorithm_name, client, round),
-                .remedy = "A plan is made before anything is asked for: leave that to train()"});
-}
-
-AccessPlan Simulation::unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const {
-  AccessPlan left = plan;
-  left.votes -= asked.votes;
-  left.part_votes -= asked.part_votes;
-  bool beyond = left.votes < 0 || left.part_votes < 0;
-  for (const auto& [batch_size, count] : asked.gradients)
-    beyond = (left.gradients[batch_size] -= count) < 0 || beyond;
-  if (!beyond) return left;
-  throw Error(
-      Complaint{.found = fmt::format("{} asked client {} in round {} for {}", setup_.algorithm_name,
-                                     client.id, client.round, describe(asked)),
-                .allowed = "what its plan has, which is what epsilon charges: " + describe(plan),
-                .remedy = "What the algorithm returns from access_plan() must be the most that it asks for"});
-}
-
-RoundAccesses Simulation::message_accesses(const LocalPolicy& policy, std::int64_t client,
-                                           std::int64_t round) const {
-  const DeclaredUplink declared = declared_uplink(client, round, shard_of(client).size(0));
-  Message zeros;
-  for (const UplinkEntry& entry : declared.entries) {
-    if (entry.counts_examples)
-      zeros.put_entry({entry.name, declared.examples});
-    else
-      zeros.put_entry({entry.name, zeros_like(params_)});
-  }
-  RoundAccesses accesses;
-  // Where they vary, centres change the price.
-  randomise(zeros, declared, of_client(policy, client), Centres(), streams_of(round, client), accesses);
-  return accesses;
-}
-
-std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, std::int64_t round,
-                                                          const Ledger& before) const {
-  if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
-  const Past past = past_in(before, client);
-  const std::unique_ptr<MeteredOracle> oracle =
-      open_shard(client, round, streams_of(round, client), past.charged);
-  const auto plan = plan_of(client, round, past.participations, *oracle);
-  if (!plan) return std::nullopt;
-  return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
 }
 
 }  // namespace fedarena

@@ -1,68 +1,146 @@
 // What a run is going to be charged, as far as that can be told before anybody works.
-#include <algorithm>
-#include <map>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/text.hpp"
 
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/simulation/simulation.hpp"
 
 namespace fedarena {
+namespace {
 
-std::optional<RoundAccesses> Simulation::foreseen_accesses(std::int64_t client, std::int64_t round,
-                                                           const Ledger& before,
-                                                           MessageCosts& messages) const {
-  const auto* local = std::get_if<LocalPolicy>(&setup_.policy);
-  if (local == nullptr) return planned_accesses(client, round, before);
-  // A message costs the same whatever is in it and whoever sends it, and making one takes time.
-  const std::vector<UplinkEntry>& entries = uplinks_.at(static_cast<std::size_t>(round));
-  const auto vectors = std::ranges::count(entries, false, &UplinkEntry::counts_examples);
-  const auto [known, is_new] = messages.try_emplace({local->noise_multiplier.of(client), vectors});
-  if (is_new) known->second = message_accesses(*local, client, round);
-  return known->second;
+// "4 gradients of batches of 64, 1 vote"
+std::string describe(const AccessPlan& plan) {
+  std::vector<std::string> kinds;
+  const auto add = [&](std::int64_t count, std::string_view one, std::string_view several = {}) {
+    if (count > 0) kinds.push_back(counted(count, one, several));
+  };
+  for (const auto& [batch_size, count] : plan.gradients) {
+    const std::string of = batch_size == 0 ? "the whole shard" : fmt::format("batches of {}", batch_size);
+    add(count, "gradient of " + of, "gradients of " + of);
+  }
+  add(plan.votes, "vote");
+  add(plan.part_votes, "vote of parts", "votes of parts");
+  return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-bool Simulation::foresee_round(std::int64_t round, std::set<std::int64_t>& spent, MessageCosts& messages,
-                               Ledger& ledger) const {
+}  // namespace
+
+std::optional<AccessPlan> Simulation::plan_of(std::int64_t client, std::int64_t round,
+                                              std::int64_t participations, MeteredOracle& oracle) const {
+  if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
+  const std::vector<Access> before = oracle.accesses().list();
+  Message nothing;
+  Observations unseen;
+  std::optional<AccessPlan> plan =
+      setup_.algorithm.access_plan(client_view(client, round, participations, oracle, nothing, unseen));
+  // A plan that looked at data would be one more thing that they decide.
+  if (oracle.accesses().list() == before) return plan;
+  throw Error(
+      Complaint{.found = fmt::format("{} asks for private data in access_plan() of client {} in round {}",
+                                     setup_.algorithm_name, client, round),
+                .remedy = "A plan is made before anything is asked for: leave that to train()"});
+}
+
+AccessPlan Simulation::unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const {
+  AccessPlan left = plan;
+  left.votes -= asked.votes;
+  left.part_votes -= asked.part_votes;
+  bool beyond = left.votes < 0 || left.part_votes < 0;
+  for (const auto& [batch_size, count] : asked.gradients)
+    beyond = (left.gradients[batch_size] -= count) < 0 || beyond;
+  if (!beyond) return left;
+  throw Error(
+      Complaint{.found = fmt::format("{} asked client {} in round {} for {}", setup_.algorithm_name,
+                                     client.id, client.round, describe(asked)),
+                .allowed = "what its plan has, which is what epsilon charges: " + describe(plan),
+                .remedy = "What the algorithm returns from access_plan() must be the most that it asks for"});
+}
+
+std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, std::int64_t round,
+                                                          const Ledger& before,
+                                                          const Centres& centres) const {
+  if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
+    const std::vector<UplinkEntry>& entries = uplinks_.at(static_cast<std::size_t>(round));
+    return charges_of(entries, params_, of_client(*policy, client), centres);
+  }
+  if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
+  const Past past = past_in(before, client);
+  const std::unique_ptr<MeteredOracle> oracle =
+      open_shard(client, round, streams_of(round, client), past.charged);
+  const auto plan = plan_of(client, round, past.participations, *oracle);
+  if (!plan) return std::nullopt;
+  return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
+}
+
+std::optional<RoundAccesses> Simulation::same_again(const std::vector<Ledger::Segment>& segments) {
+  if (segments.size() != 1 || segments.front().participations < 2) return std::nullopt;
+  return segments.front().round();
+}
+
+bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_t>& cohort,
+                               const Centres& centres, std::set<std::int64_t>& spent, Ledger& ledger) const {
   const Unit hidden = unit(setup_.policy);
   bool complete = true;
-  for (const std::int64_t client :
-       hidden == Unit::kRecord || hidden == Unit::kLocal ? cohort_of(round) : std::vector<std::int64_t>()) {
+  for (const std::int64_t client : cohort) {
     if (spent.contains(client)) continue;
-    const std::optional<RoundAccesses> accesses = foreseen_accesses(client, round, ledger, messages);
+    const std::vector<Ledger::Segment>& segments = ledger.clients().at(client).segments;
+    std::optional<RoundAccesses> accesses = planned_accesses(client, round, ledger, centres);
+    if (!accesses) accesses = same_again(segments);
     if (!accesses) {
-      complete = false;
+      complete = complete && hidden != Unit::kRecord;
     } else if (has_own_budgets(setup_.policy) &&
-               !pays(client, Ledger::charged_of(ledger.clients().at(client).segments), accesses->charged())) {
+               !pays(client, Ledger::charged_of(segments), accesses->charged())) {
       spent.insert(client);
     } else {
       ledger.record(round, client, *accesses);
     }
   }
+  if (const auto again = same_again(ledger.population())) {
+    ledger.record_population(round, *again);
+    return complete;
+  }
   std::vector<Access> everybody;
-  if (const auto* clients = std::get_if<ClientPolicy>(&setup_.policy))
-    everybody = sum_of(*clients, round).accesses().list();
+  // Before the first round: a server that asks for no sum has no use for a budget.
+  const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
+  if (clients != nullptr && round_ == 0) everybody = sum_of(*clients, round).accesses().list();
   if (round == 1) add_to_first_round(everybody);
-  if (hidden == Unit::kClient || !everybody.empty())
-    ledger.record_population(round, RoundAccesses(std::move(everybody)));
+  if (!everybody.empty()) ledger.record_population(round, RoundAccesses(std::move(everybody)));
   return complete;
+}
+
+void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort,
+                                const Centres& centres) const {
+  if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
+  Ledger forecast = ledger_;
+  std::set<std::int64_t> spent = spent_;
+  foresee_round(round, cohort, centres, spent, forecast);
+  check_budget(forecast);
 }
 
 Forecast Simulation::forecast() {
   Forecast told;
   if (unit(setup_.policy) == Unit::kNothing) return told;
   // How far centres will lie apart, nobody knows.
-  if (opened(next_downlink()).centres.vary()) return {.complete = false};
+  const Centres centres = opened(next_downlink()).centres;
+  if (centres.vary()) return {.complete = false};
   const bool one_budget = has_budget(setup_.policy) && !has_own_budgets(setup_.policy);
   Ledger ledger = ledger_;
   std::set<std::int64_t> spent;
-  MessageCosts messages;
   for (std::int64_t round = 1; round <= setup_.rounds; ++round) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Ledger next = ledger;
-    told.complete = foresee_round(round, spent, messages, next) && told.complete;
+    told.complete = foresee_round(round, known_cohort(round), centres, spent, next) && told.complete;
     if (one_budget && !within_budget(next)) break;
     ledger = std::move(next);
     told.rounds = round;

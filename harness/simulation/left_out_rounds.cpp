@@ -37,16 +37,9 @@ std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
   return draws_secret_cohorts() ? std::vector<std::int64_t>() : cohort_of(round);
 }
 
-std::int64_t Simulation::fullest_round_left() const {
-  if (unit(setup_.policy) != Unit::kLocal) return round_ + 1;
-  const auto next = uplinks_.begin() + round_ + 1, end = uplinks_.begin() + setup_.rounds + 1;
-  return std::ranges::max_element(next, end, {}, [](const auto& entries) { return entries.size(); }) -
-         uplinks_.begin();
-}
-
-std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
+std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers(const Downlink& downlink) {
   const Unit hidden = unit(setup_.policy);
-  const bool asks_each = hidden == Unit::kRecord || hidden == Unit::kLocal;
+  if (hidden == Unit::kLocal) return {};  // messages are declared
   std::set<std::int64_t> drawn;
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
     for (const std::int64_t client : known_cohort(round)) drawn.insert(client);
@@ -54,16 +47,14 @@ std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
   std::vector<std::int64_t> clients;
   for (const std::int64_t client : drawn) {
     const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
-    const bool is_new = segments.empty() || (asks_each && charges_nothing(segments));
+    const bool is_new = segments.empty() || (hidden == Unit::kRecord && charges_nothing(segments));
     if (is_new && !spent_.contains(client)) clients.push_back(client);
   }
-  const std::int64_t round = fullest_round_left();
-  const Downlink downlink = opened(next_downlink());
   std::vector<LocalResult> trained(clients.size());
   setup_.pool.for_each(clients.size(), [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     const std::int64_t client = clients[index];
-    trained[index] = train_client(client, round, downlink, past_of(client));
+    trained[index] = train_client(client, round_ + 1, downlink, past_of(client));
   });
   std::map<std::int64_t, LocalResult> results;
   for (std::size_t index = 0; index < clients.size(); ++index)
@@ -88,7 +79,8 @@ RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& s
 
 void Simulation::charge_rest() {
   if (unit(setup_.policy) == Unit::kNothing || finished() || ledger_.ended_after() != 0) return;
-  const auto newcomers = train_newcomers();
+  const Downlink downlink = opened(next_downlink());
+  const auto newcomers = train_newcomers(downlink);
   RoundAccesses population, as_if;
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
   if (policy != nullptr) {
@@ -109,8 +101,11 @@ void Simulation::charge_rest() {
       if (unknown) known->second = dearest_accesses(segments);
       if (is_new && known->second.charged().empty()) known->second = newcomer->second.accesses;
       RoundAccesses accesses = known->second;
-      if (const auto planned = planned_accesses(client, round, ledger_))
-        accesses = segments.empty() ? as_planned(accesses, *planned) : *planned;
+      const auto planned = planned_accesses(client, round, ledger_, downlink.centres);
+      if (planned && is_new && segments.empty())
+        accesses = as_planned(accesses, *planned);
+      else if (planned && (!downlink.centres.vary() || accesses.charged().empty()))
+        accesses = *planned;
       if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
         spent_.insert(client);
         continue;

@@ -153,11 +153,11 @@ results::RoundRecord Simulation::play_round() {
 
   const Bytes sent = encode(setup_.algorithm.broadcast(server));
   const Downlink downlink = opened(sent);
-  if (!downlink.centres.vary()) check_forecast(round, cohort);
+  check_forecast(round, cohort, downlink.centres);
   Ledger ledger = ledger_;
   std::vector<LocalResult> local;
   try {
-    leave_out_unpaid(cohort, spent, ledger);
+    leave_out_unpaid(cohort, downlink.centres, spent, ledger);
     std::atomic<std::int64_t> done = 0;
     std::vector<LocalResult> all = train_all(cohort, round, downlink, [&] {
       if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));

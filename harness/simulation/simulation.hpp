@@ -126,9 +126,9 @@ class Simulation {
   bool finished() const { return round_ == setup_.rounds; }
   /// To be called when a rule that looks at results ends the run early: charges the rounds that are left out,
   /// each client's until its own budget is spent, and does nothing in later calls. Each costs as much as any
-  /// round may: what is planned for it, the dearest round so far where nobody plans, a sum of all messages
-  /// under the policy "client". A client that has not been asked for anything yet is trained once for
-  /// nothing, to learn what it would have been asked for.
+  /// round may: what is planned or declared for it, the dearest round so far where nobody plans or centres
+  /// move, a sum of all messages under the policy "client". A client that has not been asked for anything yet
+  /// is trained once for nothing, to learn what it would have been asked for, unless its message is declared.
   void charge_rest();
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator,
   /// which draws samples as well and, under the policy "client", cohorts.
@@ -246,25 +246,19 @@ class Simulation {
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
   // Who takes part in a round to come; nobody where the system will draw: then the population is charged.
   std::vector<std::int64_t> known_cohort(std::int64_t round) const;
-  // Of the rounds that are left out, the first in which clients send the most.
-  std::int64_t fullest_round_left() const;
   // Trains once, for nothing, whom the rounds that are left out would ask for the first time.
-  std::map<std::int64_t, LocalResult> train_newcomers();
-  // What a plan says beforehand that a client will be charged for in a round after those of the ledger; none
-  // where there is no plan.
-  std::optional<RoundAccesses> planned_accesses(std::int64_t client, std::int64_t round,
-                                                const Ledger& before) const;
-  // What a client will be charged for the message that it is to send, whatever is in it.
-  RoundAccesses message_accesses(const LocalPolicy& policy, std::int64_t client, std::int64_t round) const;
-  // What messages cost, by noise multiplier and the number of parameter vectors in them.
-  using MessageCosts = std::map<std::pair<double, std::int64_t>, RoundAccesses>;
-  // What a client will be charged for in a round after those of the ledger, where that can be told.
-  std::optional<RoundAccesses> foreseen_accesses(std::int64_t client, std::int64_t round,
-                                                 const Ledger& before, MessageCosts& messages) const;
-  // Charges the ledger for a round; false where that cannot be told of all clients. Adds to the clients whose
-  // own budgets are spent.
-  bool foresee_round(std::int64_t round, std::set<std::int64_t>& spent, MessageCosts& messages,
-                     Ledger& ledger) const;
+  std::map<std::int64_t, LocalResult> train_newcomers(const Downlink& downlink);
+  // What a client will be charged for in a round after those of the ledger, as its plan or the message that
+  // it declares tells beforehand, around those centres; none where there is neither.
+  std::optional<RoundAccesses> planned_accesses(std::int64_t client, std::int64_t round, const Ledger& before,
+                                                const Centres& centres) const;
+  // Of a unit whose rounds so far, two or more, made the same accesses: what one of them made.
+  static std::optional<RoundAccesses> same_again(const std::vector<Ledger::Segment>& segments);
+  // Charges the ledger for a round as far as that can be told before it: by plans and messages as declared;
+  // without them, where all rounds so far, two or more, made the same accesses, by those. False where it
+  // cannot be told of all clients. Adds to the clients whose own budgets are spent.
+  bool foresee_round(std::int64_t round, const std::vector<std::int64_t>& cohort, const Centres& centres,
+                     std::set<std::int64_t>& spent, Ledger& ledger) const;
   // Adds what everybody is charged for beside the rounds' sums.
   void add_to_first_round(std::vector<Access>& everybody) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
@@ -286,7 +280,9 @@ class Simulation {
   // down what it would have done to more of them.
   RoundAccesses aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_label_counts() const;
-  void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
+  // Saves the work of a round that is bound to be withheld.
+  void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort,
+                      const Centres& centres) const;
   // Written so that what is unproven, or no number, counts as too much.
   bool within_budget(const Ledger& ledger) const;
   void check_budget(const Ledger& ledger) const;
@@ -299,9 +295,9 @@ class Simulation {
   using AccessesOf = std::function<std::optional<RoundAccesses>(std::size_t place)>;
   std::vector<std::size_t> leave_out_spent(std::vector<std::int64_t>& cohort, const AccessesOf& accesses_of,
                                            std::set<std::int64_t>& spent, Ledger& ledger) const;
-  // The same by plans, so that nobody works for what is bound to be withheld.
-  void leave_out_unpaid(std::vector<std::int64_t>& cohort, std::set<std::int64_t>& spent,
-                        Ledger& ledger) const;
+  // The same by what is planned, so that nobody works for what is bound to be withheld.
+  void leave_out_unpaid(std::vector<std::int64_t>& cohort, const Centres& centres,
+                        std::set<std::int64_t>& spent, Ledger& ledger) const;
   // Whether the client's budget pays for what it was charged for, and more.
   bool pays(std::int64_t client, std::vector<Access> charged, const std::vector<Access>& more) const;
   bool pays_again(std::int64_t client, const Ledger& ledger) const;

@@ -45,9 +45,10 @@ TEST(StartLimits, CountTheWorkersAndJobsThatAreAskedFor) {
   EXPECT_EQ(workers.bytes - needs({"run", "small.toml", "--workers", "499"}).bytes, std::size_t{136} << 20);
   EXPECT_GE(workers.threads, 499);
   EXPECT_EQ(needs({"run", "--workers=500", "small.toml"}).threads, workers.threads);
+  EXPECT_EQ(needs({"run", "--workers=5e2", "small.toml"}).threads, workers.threads);
   EXPECT_EQ(needs({"run", "--jobs", "4", "small.toml"}).threads, least.threads + 3);
   EXPECT_EQ(needs({"run", "small.toml", "--workers", "1"}).threads, least.threads);
-  for (const char* wrong : {"0", "-1", "1e3", "1000000", ""}) {
+  for (const char* wrong : {"0", "-1", "1e4", "1000000", ""}) {
     EXPECT_EQ(needs({"run", "small.toml", "--workers", wrong}).threads, least.threads) << wrong;
   }
   EXPECT_EQ(needs({"run", "small.toml", "--workers"}).threads, least.threads);

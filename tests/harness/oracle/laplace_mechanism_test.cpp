@@ -25,7 +25,7 @@ std::unique_ptr<RandomSource> stream_noise(std::uint64_t seed = 1) {
 torch::Tensor laplace_draws(std::int64_t n, std::int64_t count, double scale, RandomSource& source) {
   RoundAccesses book;
   torch::Tensor draws = torch::zeros({count, n}, torch::kFloat64);
-  for (std::int64_t i = 0; i < count; ++i) LaplaceRelease::metric(n, scale, book).noise(draws[i], source);
+  for (std::int64_t i = 0; i < count; ++i) LaplaceRelease::metric(n, scale, book).noise(draws[i], source, 1);
   return draws;
 }
 
@@ -148,15 +148,15 @@ TEST(LaplaceRelease, HasTheSameLawFromTheSystem) {
 
 TEST(LaplaceRelease, DrawsFromTheNumbersThatItWritesDown) {
   RoundAccesses book;
-  const auto drawn = [&](const LaplaceRelease& release) {
+  const auto drawn = [&](const LaplaceRelease& release, double norm = 1) {
     torch::Tensor values = torch::zeros({3}, torch::kFloat64);
-    release.noise(values, *stream_noise());
+    release.noise(values, *stream_noise(), norm);
     return values;
   };
   const torch::Tensor unit = drawn(LaplaceRelease::metric(3, 1, book));
   EXPECT_TRUE(torch::allclose(drawn(LaplaceRelease::bounded(3, 4, 2, book)), 4 * unit));
-  EXPECT_TRUE(torch::allclose(drawn(LaplaceRelease::relative(3, 6, 5, book)), 10 * unit)) << "6 * 5 / 3";
-  EXPECT_EQ(drawn(LaplaceRelease::relative(3, 6, 0, book)).abs().sum().item<double>(), 0);
+  EXPECT_TRUE(torch::allclose(drawn(LaplaceRelease::relative(3, 6, book), 5), 10 * unit)) << "6 * 5 / 3";
+  EXPECT_EQ(drawn(LaplaceRelease::relative(3, 6, book), 0).abs().sum().item<double>(), 0);
   const Event relative = ExactAccess{"messages, under noise scaled by their own norm"};
   EXPECT_EQ(book.list(), (std::vector<Access>{{MetricLaplace{3, 1}, 1},
                                               {Laplace{3, 0.5}, 1},
@@ -169,11 +169,11 @@ TEST(LaplaceRelease, DrawsFromTheNumbersThatItWritesDown) {
 TEST(LaplaceRelease, IsAnExactAccessWithoutNoise) {
   RoundAccesses book;
   torch::Tensor values = torch::ones({2}, torch::kFloat64);
-  LaplaceRelease::metric(2, 0, book).noise(values, *stream_noise());
-  LaplaceRelease::bounded(2, 0, 1, book).noise(values, *stream_noise());
+  LaplaceRelease::metric(2, 0, book).noise(values, *stream_noise(), 1);
+  LaplaceRelease::bounded(2, 0, 1, book).noise(values, *stream_noise(), 1);
   EXPECT_TRUE(torch::equal(values, torch::ones({2}, torch::kFloat64)));
   EXPECT_EQ(book.list(), (std::vector<Access>{{ExactAccess{"messages"}, 2}}));
-  EXPECT_THROW(LaplaceRelease::metric(3, 1, book).noise(values, *stream_noise()), Bug);
+  EXPECT_THROW(LaplaceRelease::metric(3, 1, book).noise(values, *stream_noise(), 1), Bug);
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ Sent sent(Message message, const LocalPolicy& policy, const std::vector<UplinkEn
   RoundAccesses book;
   randomise(message, {.entries = declared, .examples = 7, .sender = "client 3 of algorithm \"a\" in round 2"},
             policy, centres, Streams(1, 1, 0), book);
+  for (const Message::Entry& entry : message.entries()) {
+    const auto* params = std::get_if<Params>(&entry.content);
+    if (params == nullptr) continue;
+    EXPECT_EQ(charges_of(declared, *params, policy, centres).list(), book.list()) << "told beforehand";
+  }
   return {std::move(message), book.list()};
 }
 

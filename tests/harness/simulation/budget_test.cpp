@@ -55,6 +55,16 @@ TEST_F(Budgets, SaveTheWorkOfARoundThatWouldBeWithheld) {
   EXPECT_EQ(algorithm.trained, 8);
 }
 
+// Of messages the first one tells already what the second one will cost, as it is declared.
+TEST_F(Budgets, SaveTheWorkOfMessagesThatWouldBeWithheld) {
+  Simulation free(everyone(messages_hidden()));
+  const double once = *free.next_round().epsilon;
+  Simulation simulation(everyone(with_budget(messages_hidden(), once)));
+  algorithm.trained = 0;
+  EXPECT_EQ(rounds_of(simulation), 1);
+  EXPECT_EQ(algorithm.trained, 4);
+}
+
 // A round of which a plan says that it costs more than those before it is not begun either.
 TEST_F(Budgets, LeaveNoTraceOfARoundThatWasWithheld) {
   for (const PrivacyPolicy& policy :

@@ -64,10 +64,14 @@ TEST_F(EarlyEnds, ChargeThePlanWhereRoundsDifferInCost) {
     for (const int made : {1, 3, 5}) {
       Simulation stopped(everyone);
       for (int round = 0; round < made; ++round) stopped.next_round();
+      algorithm.trained = 0;
       stopped.charge_rest();
       const auto [charged, charged_as_if] = epsilons_of(stopped.ledger());
       EXPECT_GE(charged, all * (1 - 1e-12)) << made;
       EXPECT_GE(charged_as_if, all_as_if * (1 - 1e-12)) << made;
+      if (!std::holds_alternative<LocalPolicy>(policy)) continue;
+      EXPECT_NEAR(charged, all, 1e-9 * all) << "messages are declared";
+      EXPECT_EQ(algorithm.trained, 0);
     }
   }
 }
