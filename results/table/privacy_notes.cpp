@@ -121,9 +121,13 @@ void note_budget(const RowRuns& row, const PrivacyClaim& claim, std::vector<std:
 
 void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
   if (!claim.least_rdp) return;
-  std::string note = fmt::format(
-      "{}: each client's epsilon is its own; this is the largest, the least is {} (RDP), {} (PLD)", row,
-      claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
+  std::string note = fmt::format("{}: each client's epsilon is its own; ", row);
+  if (is_infinite(claim.least_rdp) && is_infinite(claim.least_pld))
+    note += "none is finite";
+  else
+    note +=
+        fmt::format("this is the largest, the least is {} (RDP), {} (PLD)",
+                    claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
   if (claim.budget.is_list() && claim.spent_clients > 0)
     note +=
         fmt::format("; of the budgets {}, {} for no round beyond those charged", budget_text(claim.budget),

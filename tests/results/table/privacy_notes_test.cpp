@@ -67,6 +67,9 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
       lines,
       HasSubstr("budget: [1, 3], each client its own, which pays for no round beyond those charged of 2 "
                 "clients, which stopped"));
+  const Summary none = row_of(kInfinity, 2);
+  EXPECT_THAT(render_markdown(table_of({none})),
+              HasSubstr("own: each client's epsilon is its own; none is finite; of the budgets"));
   const Summary one = row_of(0.75, 1);
   EXPECT_THAT(render_markdown(table_of({one})),
               HasSubstr("of the budgets [1, 3], 1 client's pays for no round beyond those charged"));
