@@ -106,9 +106,7 @@ class Settings {
   void value(const std::string& key, const std::string& expected) {
     const std::optional<double> value = parse_number<double>(expected);
     if (value) return number(key, *value);
-    // A text stands in the file with its escapes, a list or truth value as it is.
-    const std::string escaped = unquoted(to_text(Value(expected)));
-    text(key, of(key) == escaped ? escaped : expected);
+    text(key, expected);
   }
 
   const ResolvedSettings& settings_;

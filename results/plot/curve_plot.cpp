@@ -20,7 +20,7 @@ std::vector<std::string> names_of(const Curves& curves) {
   std::vector<std::string> names;
   for (const CurvePanel& panel : curves.panels) {
     for (const Curve& curve : panel.curves) {
-      if (!contains(names, curve.name)) names.push_back(curve.name);
+      if (!contains(names, curve.marked_name())) names.push_back(curve.marked_name());
     }
   }
   return names;
@@ -93,10 +93,10 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
     for (const Curve& curve : panel.curves) {
       const std::string data = fmt::format("$curve{}", ++block);
       script += data_block(data, curve, style.log_y);
-      const auto number = std::ranges::find(names, curve.name) - names.begin();
+      const auto number = std::ranges::find(names, curve.marked_name()) - names.begin();
       const CurveLook look = look_of(static_cast<std::size_t>(number));
       if (curve.seeds.size() > 1) layers.push_back(band_layer(data, look));
-      lines.push_back(line_layer(data, look, curve.points.size(), curve.name, terminal));
+      lines.push_back(line_layer(data, look, curve.points.size(), curve.marked_name(), terminal));
     }
     layers.insert(layers.end(), lines.begin(), lines.end());
     script += title_line(title, terminal) + fmt::format("plot \\\n{}\n", fmt::join(layers, ", \\\n"));

@@ -29,7 +29,9 @@ DrawnValues drawable(std::vector<std::optional<double>> values) {
 }
 
 Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
-  Curve curve{.name = curve_name(row, x.unit == NumberUnit::kEpsilon), .seeds = {}, .points = {}};
+  const bool over_epsilon = x.unit == NumberUnit::kEpsilon;
+  Curve curve{
+      .name = curve_name(row), .mark = over_epsilon ? curve_mark(row) : "", .seeds = {}, .points = {}};
   std::vector<DrawnValues> over, measured;
   for (const SeedResult& seed : row.seeds) {
     const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
@@ -67,10 +69,10 @@ std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
 
 }  // namespace
 
-std::string curve_name(const Row& row, bool over_epsilon) {
-  const bool marked = over_epsilon && row.privacy;
-  return fmt::format("{}{}{}", row_name(row), row.control ? " (control)" : "",
-                     marked ? assumption_mark(*row.privacy, row.privacy->rdp) : "");
+std::string curve_name(const Row& row) { return row_name(row) + (row.control ? " (control)" : ""); }
+
+std::string curve_mark(const Row& row) {
+  return row.privacy ? assumption_mark(*row.privacy, row.privacy->rdp) : "";
 }
 
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y) {
@@ -159,7 +161,10 @@ std::string curves_json(const Curves& curves) {
                           {"y", point.y},
                           {"std", point.std ? Json(*point.std) : Json(nullptr)}});
       }
-      lines.push_back({{"name", curve.name}, {"seeds", curve.seeds}, {"points", std::move(points)}});
+      lines.push_back({{"name", curve.name},
+                       {"assumed", !curve.mark.empty()},
+                       {"seeds", curve.seeds},
+                       {"points", std::move(points)}});
     }
     object["panels"].push_back({{"title", panel.title}, {"curves", std::move(lines)}});
   }

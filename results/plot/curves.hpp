@@ -24,15 +24,20 @@ struct CurvePoint {
   bool operator==(const CurvePoint&) const = default;
 };
 
-/// What the curve of a row is called: as the row is, with "(control)" behind that of an audit's and, over
-/// epsilon, the mark of what that assumes.
-std::string curve_name(const Row& row, bool over_epsilon);
+/// What the curve of a row is called: as the row is, with "(control)" behind that of an audit's.
+std::string curve_name(const Row& row);
+
+/// The mark of what the row's epsilon assumes, which stands behind that name over epsilon; or empty.
+std::string curve_mark(const Row& row);
 
 /// A row of the table, round by round.
 struct Curve {
-  std::string name;
+  std::string name;  ///< without mark
+  std::string mark = {};
   std::vector<std::int64_t> seeds;
   std::vector<CurvePoint> points;  ///< at least one
+
+  std::string marked_name() const { return name + mark; }
 };
 
 /// The curves that may be compared with each other: those of one setting.

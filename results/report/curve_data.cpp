@@ -218,7 +218,8 @@ std::string curve_data(const Table& table, std::span<const RowParts> parts) {
   text += ",\"rows\":[";
   std::vector<std::string> names;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const std::string name = curve_name(table.rows[i], true);  // epsilon is among the axes
+    const std::string name =
+        curve_name(table.rows[i]) + curve_mark(table.rows[i]);  // epsilon is among the axes
     auto look = std::ranges::find(names, name);
     if (look == names.end()) look = names.insert(names.end(), name);
     const Json row = {{"name", name}, {"seeds", table.rows[i].seeds.size()}, {"look", look - names.begin()}};

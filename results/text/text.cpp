@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "accounting/json_text.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {
@@ -82,7 +84,12 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 
 std::string unquoted(std::string_view text) {
   const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
-  return std::string(quoted ? text.substr(1, text.size() - 2) : text);
+  if (!quoted) return std::string(text);
+  try {
+    return parse_json<nlohmann::json>(text).get<std::string>();
+  } catch (const nlohmann::json::exception&) {  // of a file that was edited
+    return std::string(text.substr(1, text.size() - 2));
+  }
 }
 
 void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {

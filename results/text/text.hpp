@@ -45,7 +45,7 @@ std::string range_text(std::int64_t first, std::int64_t last);
 
 /// The parts between commas, at least one, without the spaces around them.
 std::vector<std::string_view> split_at_commas(std::string_view text);
-/// The text without double quotes around it.
+/// What the text in double quotes says, which escape some of it; any other text as it is.
 std::string unquoted(std::string_view text);
 
 /// Adds notes, each as one line without a full stop: renderers end sentences as they need.

@@ -64,7 +64,8 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
       const results::CurvePoint& last = curve.points.back();
       const std::string spread =
           last.std ? fmt::format(" ± {}", results::measured_beside(last.y, *last.std)) : "";
-      lines.push_back({panel.title.empty() ? curve.name : fmt::format("{} ({})", curve.name, panel.title),
+      lines.push_back({panel.title.empty() ? curve.marked_name()
+                                           : fmt::format("{} ({})", curve.marked_name(), panel.title),
                        fmt::format("{} to {}", curve.points.front().round, last.round),
                        std::to_string(curve.seeds.size()),
                        fmt::format("{}{}", results::measured(last.y), spread),

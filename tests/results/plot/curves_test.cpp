@@ -115,9 +115,9 @@ TEST_F(CurvesTest, MarkWhatAnEpsilonAssumes) {
   summary.privacy->settings.assume = "poisson";
   summary.privacy->assumed = true;
   record(summary, {0.5}, [](RoundRecord& round) { round.epsilon = 1; });
-  EXPECT_EQ(curves("epsilon").panels.at(0).curves.at(0).name, "dp-fedavg†");
-  EXPECT_EQ(curves("round").panels.at(0).curves.at(0).name, "dp-fedavg");
-  EXPECT_THAT(curves_json(curves("epsilon")), HasSubstr("\"name\":\"dp-fedavg†\""));
+  EXPECT_EQ(curves("epsilon").panels.at(0).curves.at(0).marked_name(), "dp-fedavg†");
+  EXPECT_EQ(curves("round").panels.at(0).curves.at(0).marked_name(), "dp-fedavg");
+  EXPECT_THAT(curves_json(curves("epsilon")), HasSubstr("\"name\":\"dp-fedavg\",\"assumed\":true"));
 }
 
 TEST_F(CurvesTest, DrawEveryMeasure) {

@@ -131,6 +131,14 @@ TEST(Pivot, RefusesCellsOfSeveralRowsAndUnknownKeys) {
   EXPECT_EQ(refused({.rows = {"label"}, .across = "label"}), "--rows, --pivot: \"label\" is named twice");
 }
 
+TEST(Pivot, HeadingsHaveNoQuotesAndNoEscapes) {
+  Summary summary = finished("fedavg", 1, 0.5);
+  summary.algorithm_parameters = {{"note", R"("a \"b\" \\ c")"}};
+  const Pivot pivot =
+      make_pivot(make_table(std::vector{found(summary)}), {.rows = {"note"}, .across = "label"});
+  EXPECT_THAT(pivot.lines.at(0).values, testing::ElementsAre(R"(a "b" \ c)"));
+}
+
 TEST(Pivot, OfNothingFinishedSaysSo) {
   const Table table = make_table({});
   const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
