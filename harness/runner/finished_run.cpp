@@ -35,7 +35,7 @@ Params final_params(const results::RunDirectory& run, const Model& model) {
                     fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
                     {.remedy = "Run it again."});
   }
-  const std::string bytes = run.read_file(results::kCheckpointFile, kAnyNumberOfBytes);
+  const std::string bytes = run.read_file(results::kCheckpointFile, kMostBytesOfFile);
   try {
     return unpack_checkpoint(std::as_bytes(std::span(bytes)), model).params;
   } catch (const Error& error) {

@@ -112,7 +112,7 @@ std::string to_npy(const Array& array) {
 }
 
 Array read_npy(const std::filesystem::path& file) {
-  const std::string bytes = read_whole_file(file, kAnyNumberOfBytes);
+  const std::string bytes = read_whole_file(file, kMostBytesOfFile);
   const std::string_view text = bytes;
   if (!text.starts_with(kMagic.substr(0, 6))) refuse(file, "is no .npy file");
   if (text.size() < kLengthEnd) refuse(file, "is cut short in its header");

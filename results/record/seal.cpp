@@ -26,6 +26,7 @@ constexpr const char* kFiles = "files";
 // Checkpoints may be large.
 std::string digest_of(const fs::path& path) {
   const RegularFile file(path);
+  if (file.size() > kMostBytesOfFile) return kTooLarge;
   std::vector<std::uint8_t> block(std::size_t{1} << 20);
   Sha256 digest;
   while (true) {

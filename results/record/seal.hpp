@@ -18,6 +18,8 @@ using Seal = std::map<std::string, std::string>;
 
 /// What stands in the place of a digest for a link, a pipe or anything else that is not a regular file.
 inline constexpr const char* kNotRegular = "not a regular file";
+/// The same of a file beyond `kMostBytesOfFile`, which nobody hashes.
+inline constexpr const char* kTooLarge = "larger than 64 GiB";
 
 /// The digests of all files at and below a run directory as they are now, but for the seal itself, what
 /// attacks wrote and what goes with the end of a run. An Error names what cannot be

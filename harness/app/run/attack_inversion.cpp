@@ -44,7 +44,7 @@ std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArgu
   Simulation simulation(setup);
   if (arguments.round == "next") {
     const std::string bytes =
-        results::RunDirectory::open(run.path()).read_file(results::kCheckpointFile, kAnyNumberOfBytes);
+        results::RunDirectory::open(run.path()).read_file(results::kCheckpointFile, kMostBytesOfFile);
     simulation.restore(std::as_bytes(std::span(bytes)));
   }
   const std::vector<std::int64_t> clients = first_clients(run, arguments.clients);

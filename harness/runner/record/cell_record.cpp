@@ -119,7 +119,7 @@ void CellRecord::open(const fs::path& path, const std::string& toml) {
 void CellRecord::restore(Simulation& simulation) {
   std::optional<Published> published;
   if (directory_->has(results::kCheckpointFile)) {
-    const std::string bytes = directory_->read_file(results::kCheckpointFile, kAnyNumberOfBytes);
+    const std::string bytes = directory_->read_file(results::kCheckpointFile, kMostBytesOfFile);
     try {
       published = parse_published(simulation.restore(std::as_bytes(std::span(bytes))));
     } catch (const Error& error) {

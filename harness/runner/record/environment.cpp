@@ -57,7 +57,7 @@ std::string libtorch_kernels() {
 }
 
 std::string digest_of(const std::filesystem::path& file) {
-  return sha256_of(read_whole_file(file, kAnyNumberOfBytes));
+  return sha256_of(read_whole_file(file, kMostBytesOfFile));
 }
 
 std::string program_digest() { return digest_of("/proc/self/exe"); }

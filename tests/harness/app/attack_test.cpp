@@ -155,6 +155,13 @@ TEST_F(AttackCommand, LeavesOutRunsThatItCannotAttack) {
   EXPECT_THAT(refused("attack out --score loss"), HasSubstr("none of the 3 runs could be attacked"));
 }
 
+TEST_F(AttackCommand, RefusesACheckpointThatIsTooLargeToRead) {
+  run_small(scratch, memorising());
+  fs::resize_file(scratch / "out/fedavg-seed-1/checkpoint.bin", std::uintmax_t{1} << 40);
+  EXPECT_THAT(refused("attack out/fedavg-seed-1 --score loss"),
+              HasSubstr("checkpoint.bin: has more than 68719476736 bytes"));
+}
+
 TEST_F(AttackCommand, LeavesOutReferencesThatAreDamaged) {
   run_small(scratch, memorising());
   const fs::path out = scratch.path() / "out";

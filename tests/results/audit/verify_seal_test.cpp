@@ -179,6 +179,20 @@ TEST_F(SealedRun, IsSealedAsALinkToTheSameContentIsNot) {
   EXPECT_THAT(named(), ElementsAre(kLedgerFile));
 }
 
+// A hole on disk: hashing it would take hours.
+TEST_F(SealedRun, NamesAFileThatIsTooLargeToHash) {
+  fs::resize_file(file("checkpoint.bin"), std::uintmax_t{1} << 40);
+  EXPECT_THAT(named(), ElementsAre("checkpoint.bin"));
+  EXPECT_THAT(describe(verify_seal(found()).differences.front()), EndsWith("recomputed: larger than 64 GiB"));
+}
+
+TEST_F(SealedRun, IsSealedWithoutForeignFilesThatAreTooLargeToHash) {
+  scratch_.write("run/foreign", "");
+  fs::resize_file(file("foreign"), std::uintmax_t{1} << 40);
+  run_.open().write_summary(run_.open().summary());
+  EXPECT_THAT(named(), ElementsAre("foreign"));
+}
+
 TEST_F(SealedRun, MayHaveFilesWithAnyNames) {
   scratch_.write("run/\xff\x01\n\"", "foreign");
   run_.open().write_summary(run_.open().summary());

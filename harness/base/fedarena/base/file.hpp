@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,8 +53,8 @@ class FEDARENA_API RegularFile {
 
 /// The most that a text or record may have, so that none fills the memory: 1 GiB.
 inline constexpr std::uintmax_t kMostBytesOfText = std::uintmax_t{1} << 30;
-/// For files that may be as large as the memory.
-inline constexpr std::uintmax_t kAnyNumberOfBytes = std::numeric_limits<std::uintmax_t>::max();
+/// The most of any file, such as a checkpoint, so that none is read or hashed for hours: 64 GiB.
+inline constexpr std::uintmax_t kMostBytesOfFile = std::uintmax_t{1} << 36;
 
 /// The bytes of a regular file. An Error names the file and the reason; more than `most` bytes are one.
 FEDARENA_API std::string read_whole_file(const std::filesystem::path& file,
