@@ -24,8 +24,8 @@ constexpr const char* kRmia = "rmia";
 constexpr const char* kLira = "lira";
 constexpr const char* kImageDistance = "image-distance";
 
-constexpr std::array<MembershipScore, 6> kScores = {
-    {{kLoss, 0}, {kGradientNorm, 0}, {kLearned, 0}, {kRmia, 1}, {kLira, 8}, {kImageDistance, 0}}};
+constexpr std::array<std::string_view, 6> kScores = {kLoss, kGradientNorm, kLearned,
+                                                     kRmia, kLira,         kImageDistance};
 
 using Numbers = std::vector<double>;
 
@@ -105,17 +105,16 @@ class Attacker {
 
   // Returns how many references the score needs.
   std::size_t check(const std::string& name) const {
-    const auto& score = *std::ranges::find(kScores, name, &MembershipScore::name);
-    if (score.least_references == 0) return 0;
+    const std::size_t least = results::least_references(name);
+    if (least == 0) return 0;
     if (run_.dataset().classes == 0) {
       refuse(fmt::format("{} is about the probability of a class, and this run is a regression", name),
              fmt::format("Use {}.", kLoss));
     }
-    if (references_.size() < score.least_references) {
+    if (references_.size() < least) {
       refuse(
           fmt::format("{} asks models of the same experiment under other seeds, at least {}; there {} {}",
-                      name, score.least_references, references_.size() == 1 ? "is" : "are",
-                      references_.size()),
+                      name, least, references_.size() == 1 ? "is" : "are", references_.size()),
           "Run the experiment with more seeds, and with [partition] train_fraction = 0.5, so that each seed "
           "leaves other examples out.");
     }
@@ -127,7 +126,7 @@ class Attacker {
                          name),
              "Set [partition] train_fraction = 0.5, so that each seed leaves other examples out.");
     }
-    return score.least_references;
+    return least;
   }
 
   bool left_out_somewhere(std::int64_t position) const {
@@ -331,7 +330,7 @@ class Attacker {
 
 }  // namespace
 
-std::span<const MembershipScore> membership_scores() { return kScores; }
+std::span<const std::string_view> membership_scores() { return kScores; }
 
 results::MembershipAttacks attack_membership(const FinishedRun& run,
                                              std::span<const FinishedRun* const> references,

@@ -32,11 +32,7 @@ namespace fedarena {
 ///                 all examples share (their "fixed variance", for few models); ordered as their probability
 /// image-distance  minus the least distance to an image of the example's class that clients sent, in pixels:
 ///                 what the server sees of methods that send images. Ours
-struct MembershipScore {
-  std::string_view name;
-  std::size_t least_references = 0;  ///< other runs that it asks, at least
-};
-std::span<const MembershipScore> membership_scores();
+std::span<const std::string_view> membership_scores();
 
 struct MembershipSetting {
   const WorkPool& pool;

@@ -68,6 +68,9 @@ void verify_attacks(const AuditedRun& run, Verification& verification) {
   compare.result(client < summary.clients, "clients", std::to_string(client),
                  fmt::format("below {}", summary.clients));
   for (const MembershipAttack& recorded : attacks->attacks) {
+    const std::size_t references = recorded.references.size(), least = least_references(recorded.score);
+    compare.result(least == 0 ? references == 0 : references >= least, recorded.score + " references",
+                   std::to_string(references), least == 0 ? "none" : fmt::format("at least {}", least));
     MembershipAttack again = recorded;
     const bool measured = measure(again, *attacks);
     compare.result(measured, recorded.score + " scores", "nan", "numbers");

@@ -20,6 +20,11 @@ inline constexpr const char* kAttackFile = "attack.json";
 inline constexpr std::string_view kTestExamples = "test examples";
 inline constexpr std::string_view kLeftOutExamples = "training examples left out";
 
+/// How many models of other seeds an attack by this score asks at least; 0: none at all.
+constexpr std::size_t least_references(std::string_view score) {
+  return score == "lira" ? 8 : score == "rmia" ? 1 : 0;
+}
+
 /// An example that attacks scored.
 struct ScoredExample {
   std::int64_t position = 0;               ///< in its part of the data set

@@ -46,12 +46,10 @@ struct AttackArguments {
   std::string format = "text";
 };
 
-std::vector<std::string> score_names() { return names_of(membership_scores(), &MembershipScore::name); }
+std::vector<std::string> score_names() { return {membership_scores().begin(), membership_scores().end()}; }
 
 bool asks_references(const std::vector<std::string>& scores) {
-  return std::ranges::any_of(membership_scores(), [&](const MembershipScore& score) {
-    return score.least_references > 0 && contains(scores, score.name);
-  });
+  return std::ranges::any_of(scores, [](const auto& score) { return results::least_references(score) > 0; });
 }
 
 // Those in the file stay where they are about the same examples.

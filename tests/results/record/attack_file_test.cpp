@@ -118,5 +118,23 @@ TEST_F(AttackFile, VerifyComputesEveryNumberAgain) {
               ElementsAre(HasSubstr("attack.json: loss clients is")));
 }
 
+TEST_F(AttackFile, VerifyNoticesScoresWithoutTheReferencesThatTheyAsk) {
+  const RecordedRun run(scratch_ / "c", {.policy = "none", .label = "fedavg", .seed = 3});
+  const auto differences_of = [&](const std::string& score, std::size_t references) {
+    MembershipAttacks edited = sample_attacks(run.open());
+    edited.attacks[1].score = score;
+    edited.attacks[1].references.assign(references, "fedavg-seed-4");
+    write_attacks(run.open(), edited);
+    return run.differences();
+  };
+  EXPECT_THAT(differences_of("lira", 8), IsEmpty());
+  EXPECT_THAT(differences_of("lira", 7),
+              ElementsAre("attack.json: lira references is 7; recomputed: at least 8"));
+  EXPECT_THAT(differences_of("rmia", 0),
+              ElementsAre("attack.json: rmia references is 0; recomputed: at least 1"));
+  EXPECT_THAT(differences_of("learned", 1),
+              ElementsAre("attack.json: learned references is 1; recomputed: none"));
+}
+
 }  // namespace
 }  // namespace fedarena::results
