@@ -12,6 +12,7 @@
 #include "harness/attack/logistic_regression.hpp"
 #include "harness/attack/sent_images.hpp"
 #include "harness/digest/sha256.hpp"
+#include "results/images/synthetic_folder.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena {
@@ -105,6 +106,13 @@ class Attacker {
 
   // Returns how many references the score needs.
   std::size_t check(const std::string& name) const {
+    if (name == kImageDistance && results::SyntheticFolder(run_.path()).rounds().empty()) {
+      refuse(
+          fmt::format("{} asks images that clients sent, and the run holds none: its algorithm is \"{}\"",
+                      name, run_.summary().algorithm),
+          "Leave this score out. Algorithms whose server has synthetic images keep them, such as fedlap, psg "
+          "and sda-fl.");
+    }
     const std::size_t least = results::least_references(name);
     if (least == 0) return 0;
     if (run_.dataset().classes == 0) {

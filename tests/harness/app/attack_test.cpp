@@ -141,6 +141,14 @@ TEST_F(AttackCommand, TakesNoExampleOfAClientThatNeverTookPartForAMember) {
   EXPECT_GT(attacks.member_accuracy, 0.9);
 }
 
+TEST_F(AttackCommand, NamesTheScoreThatDoesNotSuitTheRunBeforeAnyIsMeasured) {
+  run_small(scratch, memorising());
+  for (const std::string score : {"image-distance", "lira"})
+    EXPECT_THAT(refused("attack out/fedavg-seed-1 --score loss," + score),
+                HasSubstr(": " + score + " asks "));
+  EXPECT_FALSE(fs::exists(scratch / "out/fedavg-seed-1/attack.json"));
+}
+
 TEST_F(AttackCommand, LeavesOutRunsThatItCannotAttack) {
   run_small(scratch, memorising());
   const fs::path out = scratch.path() / "out";
