@@ -1,5 +1,6 @@
 #include "harness/oracle/policies.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "fedarena/accounting/names.hpp"
@@ -238,7 +239,9 @@ void LabelPolicy::validate() const {
                         .allowed = "one stage and 0 first_rounds, or two stages and at least 1"});
 }
 
-void LabelPolicy::check(std::int64_t classes, std::int64_t rounds, std::int64_t smallest_shard) const {
+void LabelPolicy::check(std::int64_t classes, std::int64_t rounds,
+                        const std::vector<std::vector<std::int64_t>>& shards,
+                        const std::vector<std::int64_t>& held_out) const {
   if (classes == 0) {
     throw Error(Complaint{.found = "the policy \"label\" randomises class labels, and the data are a "
                                    "regression",
@@ -251,11 +254,13 @@ void LabelPolicy::check(std::int64_t classes, std::int64_t rounds, std::int64_t 
                   .allowed = fmt::format("fewer than {}", rounds),
                   .remedy = "The second stage needs rounds of its own"});
   }
-  if (smallest_shard < 2) {
-    throw Error(Complaint{
-        .found = fmt::format("a client holds {} example, which two stages cannot halve", smallest_shard),
-        .allowed = "at least 2 for each client",
-        .remedy = "Deal the data to fewer clients, or set stages = 1"});
+  for (std::int64_t client = 0; client < std::ssize(shards); ++client) {
+    const std::size_t examples = shards[static_cast<std::size_t>(client)].size();
+    if (examples >= 2 || std::ranges::binary_search(held_out, client)) continue;
+    throw Error(
+        Complaint{.found = fmt::format("a client holds {} example, which two stages cannot halve", examples),
+                  .allowed = "at least 2 for each client",
+                  .remedy = "Deal the data to fewer clients, or set stages = 1"});
   }
 }
 

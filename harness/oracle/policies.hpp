@@ -96,8 +96,10 @@ struct LabelPolicy : Accounting {
   static Schema<LabelPolicy> schema();
   void validate() const;
   /// Throws Error where the run has no labels, fewer rounds than the stages need or, with two of them, a
-  /// client with too few examples for halves. `classes`: 0 for a regression.
-  void check(std::int64_t classes, std::int64_t rounds, std::int64_t smallest_shard) const;
+  /// client who trains on too few examples for halves. `classes`: 0 for a regression; `shards`: the
+  /// examples of each client; `held_out`: who never trains, ascending.
+  void check(std::int64_t classes, std::int64_t rounds, const std::vector<std::vector<std::int64_t>>& shards,
+             const std::vector<std::int64_t>& held_out) const;
 };
 
 using PrivacyPolicy = std::variant<NoPolicy, RecordPolicy, ClientPolicy, LocalPolicy, LabelPolicy>;

@@ -1,6 +1,5 @@
 // The policy "label": what a run sees of its examples' labels, drawn once by randomised response. Everything
 // that trains sees only these, so that all later accesses are post-processing.
-#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,13 +15,6 @@ constexpr std::int64_t kNotReleased = -1;
 constexpr std::int64_t kBeforeTraining = 0;
 
 enum Stage : std::uint64_t { kFirst, kSecond };
-
-std::int64_t smallest_shard(const Partition& partition, const std::vector<std::int64_t>& clients) {
-  const auto size = [&](std::int64_t client) {
-    return std::ssize(partition[static_cast<std::size_t>(client)]);
-  };
-  return size(std::ranges::min(clients, {}, size));
-}
 
 }  // namespace
 
@@ -49,7 +41,7 @@ void Simulation::release_labels(std::int64_t client, const torch::Tensor& positi
 void Simulation::randomise_labels() {
   const auto* policy = std::get_if<LabelPolicy>(&setup_.policy);
   if (policy == nullptr) return;
-  policy->check(setup_.dataset.classes, setup_.rounds, smallest_shard(setup_.partition, training_));
+  policy->check(setup_.dataset.classes, setup_.rounds, setup_.partition, setup_.held_out);
   const bool halved = policy->stages == 2;
   responses_ =
       ResponseRelease::of_examples(setup_.dataset.classes, halved, policy->epsilon, response_accesses_);

@@ -142,13 +142,8 @@ void check_labels(const PrivacyPolicy& policy, const Experiment& experiment, std
                   const Dataset& dataset, const Partition& partition) {
   const auto* labels = std::get_if<LabelPolicy>(&policy);
   if (labels == nullptr) return;
-  const std::vector<std::int64_t> held_out = held_out_clients(experiment, seed, std::ssize(partition));
-  std::int64_t smallest = dataset.train.size();
-  for (std::int64_t client = 0; client < std::ssize(partition); ++client) {
-    if (!std::ranges::binary_search(held_out, client))
-      smallest = std::min(smallest, std::ssize(partition[static_cast<std::size_t>(client)]));
-  }
-  labels->check(dataset.classes, experiment.rounds, smallest);
+  labels->check(dataset.classes, experiment.rounds, partition,
+                held_out_clients(experiment, seed, std::ssize(partition)));
 }
 
 }  // namespace
