@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,24 +34,6 @@ Batch first_examples(const Examples& examples, const ExampleReader& reader, std:
 std::unique_ptr<const Algorithm> from_plugin(const std::string& name, const Settings& settings);
 /// FedAvg from its plugin.
 std::unique_ptr<const Algorithm> fedavg(const Settings& settings);
-
-/// Another algorithm, whose clients and server work by these functions.
-class Observed final : public Algorithm {
- public:
-  explicit Observed(const Algorithm& inner) : inner_(inner) {}
-
-  Message broadcast(const Server& server) const override { return inner_.broadcast(server); }
-  Message train(Client& client, const Message& downlink) const override { return train_by(client, downlink); }
-  void aggregate(Server& server, const Uplink& uplink) const override {
-    aggregate_by ? aggregate_by(server, uplink) : inner_.aggregate(server, uplink);
-  }
-
-  std::function<Message(Client&, const Message&)> train_by;
-  std::function<void(Server&, const Uplink&)> aggregate_by;  ///< empty: as ever
-
- private:
-  const Algorithm& inner_;
-};
 
 /// Everything that a simulation refers to, filled with random data; sets up process and threads as a run
 /// does.

@@ -67,26 +67,25 @@ class TimedCompute final : public Compute {
 void fedlap_round(benchmark::State& state) {
   const Arena arena({.input_shape = {1, 28, 28}, .examples = 11'339});
   // Two images of each of ten classes, as many as ten of each of a client's two.
-  const auto inner =
+  Replaced algorithm(
       from_plugin("fedlap-dp", {{"images_per_class", std::int64_t{2}},
                                 {"trajectories", kTrajectories},
                                 {"outer_steps", kOuterSteps},
                                 {"real_batches", state.range(0) / (kTrajectories * kOuterSteps)},
                                 {"batch_size", std::int64_t{256}},
-                                {"rate", 0.002}});
+                                {"rate", 0.002}}));
   RecordPolicy policy;
   policy.clip_norm = 1;
   policy.noise_multiplier = 1;
   Split split;
-  Observed algorithm(*inner);
-  algorithm.train_by = [&](Client& client, const Message& downlink) {
+  algorithm.train_with = [&](Client& client, const Message& downlink) {
     TimedOracle oracle(client.oracle, split);
     const TimedCompute compute(client.compute, split);
     Client view = observed(client, oracle, compute);
-    return inner->train(view, downlink);
+    return algorithm.inner().train(view, downlink);
   };
-  algorithm.aggregate_by = [&](Server& server, const Uplink& uplink) {
-    split.server += seconds_of([&] { inner->aggregate(server, uplink); });
+  algorithm.aggregate_with = [&](Server& server, const Uplink& uplink) {
+    split.server += seconds_of([&] { algorithm.inner().aggregate(server, uplink); });
   };
   Simulation simulation = arena.simulate(algorithm, policy);
   for (auto _ : state) {

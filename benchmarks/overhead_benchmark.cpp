@@ -8,10 +8,10 @@
 
 #include "benchmarks/arena.hpp"
 #include "benchmarks/speed.hpp"
-#include "benchmarks/temporary_folder.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/sdk/forwarding.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -55,13 +55,12 @@ void share_of_a_round(benchmark::State& state) {
   constexpr std::int64_t kBatch = 64;
   const Arena arena({.clients = 5, .examples = 10 * kBatch, .workers = 1});
   const Batch examples = first_examples(arena.dataset().train, arena.reader(), kBatch);
-  const auto inner = fedavg({{"batch_size", kBatch}, {"local_steps", std::int64_t{10}}, {"rate", 0.01}});
   Tally tally;
-  Observed algorithm(*inner);
-  algorithm.train_by = [&](Client& client, const Message& downlink) {
+  Replaced algorithm(fedavg({{"batch_size", kBatch}, {"local_steps", std::int64_t{10}}, {"rate", 0.01}}));
+  algorithm.train_with = [&](Client& client, const Message& downlink) {
     PairedOracle oracle(client.oracle, arena.engine(), examples, tally);
     Client view = observed(client, oracle, client.compute);
-    return inner->train(view, downlink);
+    return algorithm.inner().train(view, downlink);
   };
   Simulation simulation = arena.simulate(algorithm);
   simulation.next_round();
@@ -246,7 +245,7 @@ void memory(benchmark::State& state) {
   std::int64_t finished = 0;
   for (auto _ : state) {
     Simulation simulation = arena.simulate(*algorithm);
-    const TemporaryFolder scratch;
+    const test::Scratch scratch;
     results::Summary plan;
     plan.data_hash = std::string(64, 'a');
     plan.partition_id = "iid(seed=1)";

@@ -9,8 +9,8 @@
 
 #include "benchmarks/arena.hpp"
 #include "benchmarks/speed.hpp"
-#include "benchmarks/temporary_folder.hpp"
 #include "partitions/card.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -67,7 +67,7 @@ RecordPolicy on_records(double budget) {
 
 // First: clients' memories in memory. Second: in a file. All of 10,000 clients' memories would take 1.8 GB.
 void memories_in_a_file(benchmark::State& state) {
-  const TemporaryFolder folder;
+  const test::Scratch folder;
   const auto algorithm = from_plugin("scaffold", local_work());
   Simulation first = among(kMany).simulate(*algorithm);
   Simulation second = among(kMany).simulate(*algorithm, NoPolicy{},
@@ -77,7 +77,7 @@ void memories_in_a_file(benchmark::State& state) {
 
 // Resident memory after 10 rounds and after 60 more, clients' memories in a file from the first one on.
 void resident_with_file(benchmark::State& state) {
-  const TemporaryFolder folder;
+  const test::Scratch folder;
   const std::filesystem::path file = folder.path() / "client-states.bin";
   for (auto _ : state) {
     const auto algorithm = from_plugin("scaffold", local_work());

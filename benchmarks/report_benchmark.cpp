@@ -12,9 +12,9 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/accounting/odometer.hpp"
 
-#include "benchmarks/temporary_folder.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/report/report.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -115,7 +115,7 @@ void write_run(const fs::path& folder, std::int64_t run, std::int64_t seeds) {
 
 // The argument is the number of seeds of a row.
 void report(benchmark::State& state) {
-  const TemporaryFolder folder;
+  const test::Scratch folder;
   for (std::int64_t run = 0; run < kRuns; ++run) write_run(folder.path(), run, state.range(0));
   results::Report report;
   for (auto _ : state) report = results::make_report(results::find_runs(std::vector{folder.path()}));

@@ -8,11 +8,9 @@
 #include <string_view>
 #include <system_error>
 
-#include <gtest/gtest.h>
-
 namespace fedarena::test {
 
-/// A folder of its own for a test; removed afterwards with all that is in it.
+/// A folder of its own for a test or a benchmark; removed afterwards with all that is in it.
 class Scratch {
  public:
   Scratch() {
@@ -42,10 +40,10 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-/// The bytes of a file; a file that cannot be read is a failure of the test.
+/// The bytes of a file; throws where it cannot be read.
 inline std::string content_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) ADD_FAILURE() << file << " cannot be read";
+  if (!stream) throw std::filesystem::filesystem_error("cannot be read", file, {});
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 

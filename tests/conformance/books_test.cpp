@@ -71,14 +71,13 @@ class CountingOracle final : public ForwardingOracle {
 };
 
 // An algorithm that is another one, observed.
-class Spy final : public Algorithm {
+class Spy final : public Replaced {
  public:
   Spy(std::unique_ptr<const Algorithm> inner, Traffic& traffic)
-      : inner_(std::move(inner)), traffic_(traffic) {}
+      : Replaced(std::move(inner)), traffic_(traffic) {}
 
-  void start(Server& server) const override { inner_->start(server); }
   Message broadcast(const Server& server) const override {
-    Message message = inner_->broadcast(server);
+    Message message = inner().broadcast(server);
     traffic_.downlink_bytes[server.round] = static_cast<std::int64_t>(encode(message).size());
     return message;
   }
@@ -86,16 +85,14 @@ class Spy final : public Algorithm {
     Traffic::ClientRound seen;
     CountingOracle oracle(client.oracle, seen.accesses);
     Client view = observed(client, oracle, client.compute);
-    Message message = inner_->train(view, downlink);
+    Message message = inner().train(view, downlink);
     seen.uplink_bytes = static_cast<std::int64_t>(encode(message).size());
     const std::lock_guard lock(mutex_);
     traffic_.client_rounds[{client.round, client.id}] = std::move(seen);
     return message;
   }
-  void aggregate(Server& server, const Uplink& uplink) const override { inner_->aggregate(server, uplink); }
 
  private:
-  std::unique_ptr<const Algorithm> inner_;
   Traffic& traffic_;
   mutable std::mutex mutex_;
 };

@@ -103,26 +103,6 @@ class TestRun {
   std::unique_ptr<Simulation> simulation_;
 };
 
-/// An algorithm with a step of a test in the place of its own, where one is given.
-class Replaced final : public Algorithm {
- public:
-  explicit Replaced(std::unique_ptr<const Algorithm> inner) : inner_(std::move(inner)) {}
-  void start(Server& server) const override { inner_->start(server); }
-  Message broadcast(const Server& server) const override { return inner_->broadcast(server); }
-  Message train(Client& client, const Message& downlink) const override {
-    return train_with ? train_with(client) : inner_->train(client, downlink);
-  }
-  void aggregate(Server& server, const Uplink& uplink) const override {
-    aggregate_with ? aggregate_with(uplink) : inner_->aggregate(server, uplink);
-  }
-
-  std::function<Message(Client&)> train_with;
-  std::function<void(const Uplink&)> aggregate_with;
-
- private:
-  std::unique_ptr<const Algorithm> inner_;
-};
-
 /// The weights after all rounds.
 std::vector<double> trained(const Task& task, const std::string& algorithm, const Settings& settings,
                             const TestRunOptions& options = {});

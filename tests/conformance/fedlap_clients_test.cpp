@@ -14,6 +14,7 @@
 
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/workbench.hpp"
+#include "tests/harness/sdk/forwarding.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 
@@ -218,7 +219,7 @@ TEST_F(FedLapClients, MatchTheGradientOfTheirExamples) {
                                     {"criterion", "cosine"},
                                     {"augmentation", augmentation}});
     auto recorder = std::make_unique<Replaced>(plugins().create("fedlap-dp", more));
-    recorder->aggregate_with = [&](const Uplink& uplink) {
+    recorder->aggregate_with = [&](Server&, const Uplink& uplink) {
       sent.assign(uplink.each().begin(), uplink.each().end());
     };
     TestRun training(task, std::move(recorder), {.rounds = 1});
@@ -269,7 +270,7 @@ class FedLapMatching : public ::testing::Test {
                             {"rate", kRate},           {"criterion", "squared"},
                             {"augmentation", "none"}};
     auto keeper = std::make_unique<Replaced>(plugins().create("fedlap", settings));
-    keeper->aggregate_with = [&](const Uplink& uplink) {
+    keeper->aggregate_with = [&](Server&, const Uplink& uplink) {
       sent = {uplink.each()[0][kImages], uplink.each()[0][kLabels]};
     };
     TestRun run(task, std::move(keeper), {.rounds = 1});

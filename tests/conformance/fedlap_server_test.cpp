@@ -11,6 +11,7 @@
 #include "tests/conformance/quadratics.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/harness/sdk/forwarding.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
@@ -273,7 +274,7 @@ TEST(FedLapGradientField, OfFewPointsTakesTheServerWhereTheExamplesWould) {
     const Settings settings =
         joined({{"server_epochs", 1}, {"rate", kRate}, {"server_radius", "none"}}, more);
     auto given = std::make_unique<Replaced>(plugins().create("fedlap", settings));
-    given->train_with = [&](Client& client) -> Message {
+    given->train_with = [&](Client& client, const Message&) -> Message {
       const Batch& set = sent[static_cast<std::size_t>(client.id)];
       return {{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, client.oracle.size()}};
     };

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
 
 #include "fedarena/algorithm.hpp"
 
@@ -35,6 +38,28 @@ class ForwardingOracle : public Oracle {
 
  private:
   Oracle& inner_;
+};
+
+/// An algorithm with steps of others in the place of its own, where they are given.
+class Replaced : public Algorithm {
+ public:
+  explicit Replaced(std::unique_ptr<const Algorithm> inner) : inner_(std::move(inner)) {}
+
+  void start(Server& server) const override { inner_->start(server); }
+  Message broadcast(const Server& server) const override { return inner_->broadcast(server); }
+  Message train(Client& client, const Message& downlink) const override {
+    return train_with ? train_with(client, downlink) : inner_->train(client, downlink);
+  }
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    aggregate_with ? aggregate_with(server, uplink) : inner_->aggregate(server, uplink);
+  }
+  const Algorithm& inner() const { return *inner_; }
+
+  std::function<Message(Client&, const Message&)> train_with;
+  std::function<void(Server&, const Uplink&)> aggregate_with;
+
+ private:
+  std::unique_ptr<const Algorithm> inner_;
 };
 
 /// The client, reaching its examples and its derivatives through others.
