@@ -19,6 +19,7 @@
 #include "results/record/attack_file.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/record/seal.hpp"
 
 namespace fedarena::results {
@@ -80,7 +81,9 @@ class Packer {
 }
 
 void check_finished(const FoundRun& run) {
-  if (!run.summary) refuse(run.path, fmt::format("the run cannot be read: {}", run.problem));
+  if (!run.summary)
+    refuse(run.path, fmt::format("the run cannot be read: {}", run.problem),
+           "Restore the file, or run the cell again; or name other runs alone.");
   if (run.summary->state == kFinished) return;
   refuse(
       run.path,
@@ -131,6 +134,9 @@ std::map<std::string, std::string> sealed_contents(const fs::path& run) {
     if (sealed == seal.end() || sealed->second != bundled[name])
       refuse(run / name, "is not the file that the run's seal lists", remedy);
   }
+  if (!is_whole_experiment(contents[kExperimentFile]))
+    refuse(run / kExperimentFile, "is not the experiment file of a run, so that nobody could replay it",
+           remedy);
   contents[kSealFile] = to_json_text(bundled);
   if (read_attacks(run)) contents[kAttackFile] = read_whole_file(run / kAttackFile);
   return contents;

@@ -50,6 +50,10 @@ ResolvedSettings resolved_settings(std::string_view toml) {
   return settings;
 }
 
+bool is_whole_experiment(std::string_view toml) {
+  return toml.ends_with('\n') && resolved_settings(toml).has("algorithms.privacy.policy");
+}
+
 std::vector<std::pair<std::string, std::string>> settings_of_section(std::string_view toml,
                                                                      std::string_view section) {
   std::vector<std::pair<std::string, std::string>> settings;

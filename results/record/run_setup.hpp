@@ -42,6 +42,9 @@ struct ResolvedSettings {
 /// Reads what the program wrote, one setting a line, not TOML in general.
 ResolvedSettings resolved_settings(std::string_view toml);
 
+/// Whether that is such a file to its last section, and not one that was cut off or anything else.
+bool is_whole_experiment(std::string_view toml);
+
 /// The settings of one section of such a file in their order: names, and values as they are written.
 std::vector<std::pair<std::string, std::string>> settings_of_section(std::string_view toml,
                                                                      std::string_view section);

@@ -188,6 +188,18 @@ TEST_F(BundleTest, RefusesARunThatIsNotAsItWasSealed) {
   EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));
 }
 
+TEST_F(BundleTest, RefusesARunWhoseExperimentIsNone) {
+  record("runs/dp-fedavg-seed-1");
+  const RunDirectory run = RunDirectory::open(scratch_ / "runs/dp-fedavg-seed-1");
+  const std::string experiment = run.read_file(kExperimentFile);
+  for (const std::string& text : {std::string(), std::string("not TOML\n"), experiment.substr(0, 100)}) {
+    run.write_file_atomically(kExperimentFile, text);
+    run.write_summary(run.summary());  // with a seal of that
+    EXPECT_THAT(bundle_refusal(), HasSubstr("experiment.toml: is not the experiment file of a run"));
+  }
+  EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));
+}
+
 TEST_F(BundleTest, RefusesAPartOfARecordThatIsNotSealed) {
   record("runs/dp-fedavg-seed-1");
   scratch_.write("runs/dp-fedavg-seed-1/synthetic/round-0001/images.npy", "x");
