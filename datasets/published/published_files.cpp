@@ -103,12 +103,14 @@ std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
     if (got > 0) size += static_cast<std::size_t>(got);
     // A stream that was cut off delivers what it has and then reports Z_BUF_ERROR.
     int status = Z_OK;
-    const std::string reason = gzerror(stream.get(), &status);
+    gzerror(stream.get(), &status);  // its text names a descriptor
+    if (status == Z_ERRNO) fail_on_file(file, "cannot be read", errno);
     // A publisher's file or the user's own.
     if (got < 0 || status != Z_OK)
       reject_file(file,
-                  fmt::format("the compressed stream is damaged or cut off after {} bytes of content ({})",
-                              size, reason),
+                  status == Z_BUF_ERROR
+                      ? fmt::format("the compressed stream is cut off after {} bytes of content", size)
+                      : "the compressed stream is damaged: its content does not fit its checksum or form",
                   "a whole gzip file or an uncompressed one", "Copy or compress the file again");
     if (got == 0) break;
   }

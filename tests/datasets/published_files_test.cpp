@@ -94,8 +94,8 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {
   packed.resize(packed.size() / 2);
   const auto path = write("cut.gz", packed);
   EXPECT_THAT(message_of([&] { read_content(path, noise.size() + 1); }),
-              AllOf(HasSubstr(path.string()), HasSubstr("damaged or cut off"),
-                    EndsWith("\n  Copy or compress the file again")));
+              AllOf(HasSubstr(path.string() + ": the compressed stream is cut off after "),
+                    testing::Not(HasSubstr("<fd:")), EndsWith("\n  Copy or compress the file again")));
 }
 
 TEST_F(PublishedFilesTest, WhoseGzipStreamWasAlteredAreRefused) {
@@ -103,7 +103,9 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamWasAlteredAreRefused) {
   Bytes packed = bytes_of(write_gzip("whole.gz", content));
   packed[packed.size() - 5] ^= 1;  // inside the stored CRC-32
   const auto path = write("altered.gz", packed);
-  EXPECT_THAT(message_of([&] { read_content(path, content.size() + 1); }), HasSubstr("damaged or cut off"));
+  EXPECT_THAT(message_of([&] { read_content(path, content.size() + 1); }),
+              AllOf(HasSubstr(path.string() + ": the compressed stream is damaged: "),
+                    testing::Not(HasSubstr("<fd:"))));
 }
 
 namespace fs = std::filesystem;
