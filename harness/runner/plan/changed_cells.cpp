@@ -10,7 +10,6 @@
 
 #include "harness/runner/plan/experiment_data.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/record/run_directory.hpp"
 #include "results/record/run_setup.hpp"
 #include "results/table/notes.hpp"
 
@@ -86,6 +85,17 @@ std::string changes_text(const Changes& changes) {
                  "run them again; --only runs others."});
 }
 
+// One that is neither whole nor the same as `now` cannot say what was changed since.
+std::string recorded_experiment(const results::RunDirectory& run, const std::string& now) {
+  std::string toml;
+  const bool is_there = run.has(results::kExperimentFile);
+  if (is_there) toml = run.read_file(results::kExperimentFile);
+  if (toml == now || results::is_whole_experiment(toml)) return toml;
+  throw Error::in(run.path() / results::kExperimentFile,
+                  is_there ? "is cut off, or not the experiment file of a run" : "is gone",
+                  {.remedy = kRestoreFile});
+}
+
 // Those of cells, which lie at most below a point of a grid; a folder may hold whole data sets beside them.
 std::vector<results::FoundRun> runs_in(const fs::path& out) {
   std::vector<fs::path> folders;
@@ -108,11 +118,12 @@ void refuse_existing_run(const fs::path& run) {
                              "there and continues the rest."});
 }
 
-void check_same_experiment(const fs::path& run, const std::string& recorded, const std::string& toml) {
+void check_same_experiment(const results::RunDirectory& run, const std::string& toml) {
+  const std::string recorded = recorded_experiment(run, toml);
   if (recorded == toml) return;
   Changes changes;
-  add_changes(changes, recorded, toml, run.filename().string());
-  refuse_changed(run.parent_path(), changes);
+  add_changes(changes, recorded, toml, run.path().filename().string());
+  refuse_changed(run.path().parent_path(), changes);
 }
 
 void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume,
@@ -122,14 +133,20 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     const fs::path path = out / cell.folder();
     // A folder that cannot be looked at cannot be written to; that is said when it is tried.
     std::error_code ignored;
+    const bool is_run = results::is_run_directory(path);
+    const bool has_summary = fs::exists(path / results::kSummaryFile, ignored);
+    if (is_run && !has_summary)
+      throw Error::in(path / results::kSummaryFile, "is gone, and the rest of a run is there",
+                      {.remedy = kRestoreFile});
     if (!resume && fs::exists(path, ignored) && !fs::is_empty(path, ignored)) refuse_existing_run(path);
-    if (!fs::exists(path / results::kSummaryFile, ignored)) continue;
+    if (!has_summary) continue;
     // What is broken is told before anything is trained.
     const auto run = results::RunDirectory::resume(path);
     std::set<std::string> unknown = tuned;
     if (cell.algorithm->noise_for_epsilon() > 0) unknown.insert({kNoiseForEpsilon, kNoiseMultiplier});
-    const std::string before = without(unknown, run.read_file(results::kExperimentFile));
-    const std::string now = without(unknown, to_toml(cell.experiment()));
+    const std::string toml = to_toml(cell.experiment());
+    const std::string before = without(unknown, recorded_experiment(run, toml));
+    const std::string now = without(unknown, toml);
     if (before != now) add_changes(changes, before, now, cell.folder().string());
     if (tuned.empty()) add_tuning_change(changes, run.summary(), cell);
   }
@@ -178,14 +195,13 @@ void check_partition(const fs::path& run, const results::RecordedPartition& part
   const bool is_there = directory.has(results::kPartitionFile);
   if (is_there && directory.read_file(results::kPartitionFile) == to_json_text(partition)) return;
   const bool same = summary->partition_hash == partition.index_hash;
-  throw Error::in(
-      run / results::kPartitionFile,
-      !is_there ? "is gone"
-      : same    ? "is not the card of the partition that this run has: it is damaged or was edited"
-                : fmt::format("is of another partition (index hash {}) than the experiment deals "
-                                 "now ({})",
-                              summary->partition_hash, partition.index_hash),
-      {.remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+  throw Error::in(run / results::kPartitionFile,
+                  !is_there ? "is gone"
+                  : same ? "is not the card of the partition that this run has: it is damaged or was edited"
+                         : fmt::format("is of another partition (index hash {}) than the experiment deals "
+                                       "now ({})",
+                                       summary->partition_hash, partition.index_hash),
+                  {.remedy = kRestoreFile});
 }
 
 }  // namespace fedarena

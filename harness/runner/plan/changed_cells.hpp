@@ -10,20 +10,25 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "results/record/partition_file.hpp"
 #include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena {
 
-/// Looks at the folders of all cells before hours are spent on the first. Without `resume`, a folder that
-/// holds a run is an Error. With it, runs of another experiment are: one that says which settings were
-/// changed since, from what to what, and which cells they concern. Noise that is still to be found for a cell
-/// is left out of that.
+/// What to do about a file of a run that is lost or damaged, and that nothing else can replace.
+inline constexpr const char* kRestoreFile =
+    "Restore the file, or remove the run directory to run this cell again from the start.";
+
+/// Looks at the folders of all cells before hours are spent on the first. A run that has lost its summary is
+/// an Error. Without `resume`, a folder that holds a run is an Error. With it, runs of another experiment
+/// are: one that says which settings were changed since, from what to what, and which cells they concern; so
+/// are runs whose experiment file is not whole. Noise that is still to be found for a cell is left out of
+/// that.
 /// `tuned`: names of settings that trials will choose, of cells whose tuning is not known yet either.
 void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem::path& out, bool resume,
                    const std::set<std::string>& tuned = {});
 
-/// Throws that Error for one run directory and the experiment that it should be of, as a file, unless it is.
-void check_same_experiment(const std::filesystem::path& run, const std::string& recorded,
-                           const std::string& toml);
+/// Throws that Error for one run and the experiment that it should be of, as a file, unless it is.
+void check_same_experiment(const results::RunDirectory& run, const std::string& toml);
 
 /// The summary in a cell's folder; nothing where no run has begun there. Throws Error where it cannot be
 /// read.

@@ -79,6 +79,8 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
       summary_(std::move(plan)),
       due_(Clock::now() + kCheckpointInterval) {
   const std::string toml = to_toml(cell);
+  constant_files_.emplace(results::kExperimentFile, toml);
+  if (partition) constant_files_.emplace(results::kPartitionFile, to_json_text(*partition));
   std::error_code ignored;  // what creates or opens the run says what is wrong with its folder
   const fs::path marker = path / results::kSummaryFile;
   if (fs::exists(marker, ignored)) {
@@ -99,7 +101,7 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
     open(path, toml);  // again: its last writer may just have ended
   } else {
     directory_ = results::RunDirectory::create(path, toml, environment_json, summary_,
-                                               partition ? to_json_text(*partition) : "");
+                                               partition ? constant_files_.at(results::kPartitionFile) : "");
   }
 }
 
@@ -110,7 +112,7 @@ results::RunDirectory& CellRecord::own() {
 
 void CellRecord::open(const fs::path& path, const std::string& toml) {
   directory_ = results::RunDirectory::resume(path);
-  check_same_experiment(path, directory_->read_file(results::kExperimentFile), toml);
+  check_same_experiment(*directory_, toml);
   // Of an unfinished run the plan says all that is known, whatever was edited.
   results::Summary written = directory_->summary();
   if (written.state == results::kFinished) summary_ = std::move(written);
@@ -146,12 +148,10 @@ void CellRecord::restore(Simulation& simulation) {
 }
 
 void CellRecord::charge_lost(Simulation& simulation) const {
-  constexpr const char* kRestore =
-      "Restore the file, or remove the run directory to run this cell again from the start.";
   const auto refuse = [&](const char* file, const char* what) {
     throw Error::in(directory_->path() / file,
                     fmt::format("is gone, and nothing else knows {} for rounds that a crash lost", what),
-                    {.remedy = kRestore});
+                    {.remedy = kRestoreFile});
   };
   const std::optional<std::int64_t> marked = read_charged_mark(directory_->path());
   if (simulation.rounds_done() > 0 && !marked) refuse(results::kChargedFile, "how much was charged");
@@ -166,9 +166,10 @@ void CellRecord::charge_lost(Simulation& simulation) const {
   } catch (const Error& error) {
     if (directory_->has(results::kCheckpointFile))
       throw Error::in(directory_->path() / results::kLedgerFile, error.complaint().found,
-                      {.remedy = kRestore});
+                      {.remedy = kRestoreFile});
     throw Error::in(directory_->path() / results::kCheckpointFile,
-                    "is gone, and the ledger tells of rounds that were made before it", {.remedy = kRestore});
+                    "is gone, and the ledger tells of rounds that were made before it",
+                    {.remedy = kRestoreFile});
   }
 }
 
@@ -294,10 +295,18 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
     summary_.uplink_bytes_per_client_round = static_cast<double>(summary_.uplink_bytes) / client_rounds;
     summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;
   }
+  restore_constant_files();  // or the seal would list what somebody left of them
   write_summary(results::kFinished);
   std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read
   fs::remove(directory_->path() / results::kClientStatesFile, ignored);
   fs::remove(directory_->path() / results::kChargedFile, ignored);
+}
+
+void CellRecord::restore_constant_files() {
+  for (const auto& [name, text] : constant_files_) {
+    if (!directory_->has(name) || directory_->read_file(name) != text)
+      own().write_file_atomically(name, text);
+  }
 }
 
 void CellRecord::write_summary(std::string_view state) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,10 +62,12 @@ class CellRecord {
   void write_ledger(const Simulation& simulation);
   void write_audit(const Canaries& canaries, std::vector<double> scores);
   void evaluate_last_round(Simulation& simulation);
+  void restore_constant_files();
   void write_summary(std::string_view state);
 
-  std::string environment_;   // of this process, as JSON
-  std::int64_t guesses_ = 0;  // of the audit
+  std::string environment_;                            // of this process, as JSON
+  std::map<std::string, std::string> constant_files_;  // written at the start, by name
+  std::int64_t guesses_ = 0;                           // of the audit
   results::Summary summary_;
   // None on a finished run, which is only read; a claim in jobs of Slurm alone.
   std::optional<slurm::Claim> claim_;

@@ -183,5 +183,23 @@ TEST_F(BadRunFolder, IsRefusedWithARemedyAndLeftAsItWas) {
   expect_golden("bad_run_folders.txt", text);
 }
 
+TEST_F(BadRunFolder, WithoutItsSummaryOrItsExperimentSaysSoAndHowToGoOn) {
+  const std::string experiment = content_of(cell("out") / results::kExperimentFile);
+  const std::string remedy =
+      "\n  Restore the file, or remove the run directory to run this cell again from the start.\n";
+  EXPECT_THAT(resume_with("empty", results::kExperimentFile, ""),
+              HasSubstr("experiment.toml: is cut off, or not the experiment file of a run" + remedy));
+  EXPECT_THAT(resume_with("half", results::kExperimentFile, experiment.substr(0, experiment.size() / 2)),
+              HasSubstr("experiment.toml: is cut off, or not the experiment file of a run" + remedy));
+  fs::remove(cell("half") / results::kExperimentFile);
+  EXPECT_THAT(resume("half"), HasSubstr("half/fedavg-seed-1/experiment.toml: is gone" + remedy));
+  fs::remove(cell("out") / results::kSummaryFile);
+  const std::string lost = "out/fedavg-seed-1/summary.json: is gone, and the rest of a run is there" + remedy;
+  EXPECT_THAT(resume("out"), HasSubstr(lost));
+  EXPECT_THAT(refused("run small.toml --out out"), HasSubstr(lost));
+  fs::remove_all(cell("out"));
+  succeed("run small.toml --out out --resume --set training.rate=0.05");
+}
+
 }  // namespace
 }  // namespace fedarena::test

@@ -269,6 +269,19 @@ TEST_F(Interruption, AKillBeforeTheSummaryLeavesACellThatOnlyEnds) {
   EXPECT_EQ(content_of(run / results::kRoundsFile), rounds);
 }
 
+TEST_F(Interruption, WhatSomebodyDamagesMeanwhileIsWrittenAgainAtTheEnd) {
+  many_rounds({"fedavg"}).write_to(scratch);
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  Program program(scratch, kRun);
+  ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(run) >= 1; })) << program.err();
+  program.send(SIGSTOP);
+  fs::remove(run / results::kExperimentFile);
+  fs::resize_file(run / results::kPartitionFile, 10);
+  program.send(SIGCONT);
+  EXPECT_EQ(program.finish().exit_code, 0) << program.err();
+  succeed("verify out");
+}
+
 TEST_F(Interruption, ACellIsRunByOneProcessAtATime) {
   many_rounds({"fedavg"}).write_to(scratch);
   const fs::path run = scratch / "out/fedavg-seed-1";
