@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -108,12 +109,24 @@ void check_device(const fs::path& recorded, const std::string& device) {
   }
 }
 
+// Before hours are spent on the first.
+void check_empty(const results::Manifest& manifest, const fs::path& out) {
+  for (const results::BundledRun& run : manifest.runs) {
+    const fs::path folder = out / run.folder;
+    std::error_code ignored;
+    if (!fs::exists(folder, ignored) || fs::is_empty(folder, ignored)) continue;
+    throw Error::in(folder, "--out: this folder of a run is not empty, and a replay starts over",
+                    {.remedy = "give another folder, or remove this one"});
+  }
+}
+
 int run_replay(const ReplayArguments& arguments) {
   if (!arguments.out.empty()) check_outside_runs("--out", arguments.out);
   const TemporaryFolder unpacked;
   const TemporaryFolder thrown_away;
   const results::Manifest manifest = results::unpack_bundle(arguments.file, unpacked.path());
   const fs::path out = arguments.out.empty() ? thrown_away.path() : arguments.out;
+  check_empty(manifest, out);
   const PluginHost host = load_plugins(arguments.plugin_path);
   const Catalog catalog = make_catalog(host);
   Tally tally;
@@ -124,7 +137,9 @@ int run_replay(const ReplayArguments& arguments) {
     check_device(bundled.folder, points.front().experiment.device);
     const std::vector<PlannedCell> cells = plan_cells(points);
     RunOptions options;
-    options.out = (out / bundled.folder).parent_path();
+    options.out = out / bundled.folder;
+    // A folder that was renamed holds one of the run's own name.
+    if (options.out.filename() == cells.front().folder()) options.out = options.out.parent_path();
     options.workers = arguments.workers;
     if (!run_cells(cells, host, options, stop_on_signal())) {
       print(stderr, "Stopped; a replay starts over the next time{}.\n",

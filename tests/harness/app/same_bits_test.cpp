@@ -26,6 +26,23 @@ TEST_F(Replay, GivesTheSameBitsOnTheSameBuild) {
             "small/scaffold-seed-1: the same bits, by the same build\n"
             "2 of 2 runs came out with the same bits\n");
   expect_same_run(scratch / "runs/small/scaffold-seed-1", scratch / "again/small/scaffold-seed-1");
+
+  // Before anything is run again.
+  fs::remove_all(scratch / "again/small/fedavg-seed-1");
+  EXPECT_THAT(refused("replay small.tar.gz --out again"),
+              "fedarena: again/small/scaffold-seed-1: --out: this folder of a run is not empty, and a replay "
+              "starts over\n  give another folder, or remove this one\n");
+  EXPECT_FALSE(fs::exists(scratch / "again/small/fedavg-seed-1"));
+}
+
+TEST_F(Replay, KeepsRenamedRunsApart) {
+  fs::create_directory(scratch / "renamed");
+  fs::copy(folder_, scratch / "renamed/first", fs::copy_options::recursive);
+  fs::copy(folder_, scratch / "renamed/second", fs::copy_options::recursive);
+  succeed("bundle renamed -o renamed.tar.gz");
+  EXPECT_THAT(
+      succeed("replay renamed.tar.gz").out,
+      HasSubstr("second: the same bits, by the same build\n2 of 2 runs came out with the same bits\n"));
 }
 
 TEST_F(Replay, FindsWhatWasEditedEvenWhereRecordsAgree) {
