@@ -1,6 +1,9 @@
 #include "harness/runner/plan/tune.hpp"
 
 #include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "fedarena/base/print.hpp"
 
@@ -21,8 +24,18 @@ struct ChosenTrial {
   std::optional<results::ValidationScore> score;
 };
 
+constexpr const char* kAllFinish =
+    "All trials have to finish: what one of them cannot run with does not belong in [tuning].";
+
 void check_finished(const fs::path& trial) {
-  if (is_finished(recorded_summary(trial))) return;
+  const std::optional<results::Summary> recorded = recorded_summary(trial);
+  if (is_finished(recorded)) return;
+  if (recorded && recorded->state == results::kFailed)
+    throw Error::in(
+        trial, fmt::format("this trial failed: {}", recorded->failure),
+        {.remedy = fmt::format("Mend that, and run it again by the same command with `--stage trials "
+                               "--resume`. {}",
+                               kAllFinish)});
   throw Error::in(trial, "this trial is not finished, and all trials choose together",
                   {.remedy = "Run the trials first: the same command with `--stage trials --resume`."});
 }
@@ -91,15 +104,16 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
                                     const RunOptions& options, const std::atomic<bool>& stop) {
   check_untuned(point, plan, options);
   const RunOptions trials = trial_options(options);
+  const std::vector<PlannedCell> cells = plan_cells(plan.points);
+  check_folders(cells, trials.out, trials.resume);
   print(options.messages, "Tuning: {} trials of each algorithm ({}, seed {}), in {}\n", plan.trials,
         plan.search, plan.seed, trials.out.string());
   try {
-    if (!run_cells(plan_cells(plan.points), host, trials, stop)) return std::nullopt;
+    if (!run_cells(cells, host, trials, stop)) return std::nullopt;
   } catch (const Error& error) {
     Complaint complaint = error.complaint();
     complaint.remedy += complaint.remedy.empty() ? "" : "\n";
-    complaint.remedy +=
-        "All trials have to finish: what one of them cannot run with does not belong in [tuning].";
+    complaint.remedy += kAllFinish;
     throw Error(std::move(complaint));
   }
   return tuned_by_trials(point, plan, options);
@@ -108,8 +122,8 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
 TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, const RunOptions& options) {
   const RunOptions trials = trial_options(options);
   const std::vector<PlannedCell> cells = plan_cells(plan.points);
-  for (const PlannedCell& trial : cells) check_finished(trials.out / trial.folder());
   check_folders(cells, trials.out, true);
+  for (const PlannedCell& trial : cells) check_finished(trials.out / trial.folder());
   const auto chosen = choose_trials(plan, trials.out);
   TunedExperiment tuned{point, {}};
   for (AlgorithmEntry& entry : tuned.point.experiment.algorithms) {

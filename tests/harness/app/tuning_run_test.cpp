@@ -132,6 +132,26 @@ TEST_F(TuningRun, GoesOnWithTrialsThatAreThere) {
                 "algorithms.fedavg.rate=0.05, now 3 trials (grid, seed 0): algorithms.fedavg.rate=0.05"));
 }
 
+TEST_F(TuningRun, SaysWhyTrialsThatAreThereDoNotServe) {
+  run_small(scratch, tuned(), "");
+  fs::remove_all(scratch / "runs/small");
+  // They finished.
+  EXPECT_THAT(refused("run small.toml"),
+              AllOf(HasSubstr("there is a run in this folder already"), Not(HasSubstr("have to finish"))));
+  const fs::path trial = scratch / "runs/small-tuning/algorithms.fedavg.rate=1e-09/fedavg-seed-0";
+  unfinish(trial);
+  // No --resume helps where the settings are others.
+  EXPECT_THAT(refused("run small.toml --stage cells --set experiment.rounds=2"),
+              HasSubstr("runs here belong to another experiment: experiment.rounds was "));
+  edit_summary(trial, [](results::Summary& summary) {
+    summary.state = results::kFailed;
+    summary.failure = "it sent nothing";
+  });
+  EXPECT_THAT(
+      refused("run small.toml --stage cells"),
+      AllOf(HasSubstr("this trial failed: it sent nothing\n"), HasSubstr("`--stage trials --resume`")));
+}
+
 // What trials do not choose is known before they take their hours.
 TEST_F(TuningRun, RefusesChangedSettingsBeforeItsTrials) {
   tuned().write_to(scratch);
