@@ -1,6 +1,7 @@
 #include "harness/simulation/evaluation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "results/record/test_metrics.hpp"
@@ -60,6 +61,7 @@ results::ClientScore Evaluator::client_score(std::int64_t client, const Score& s
   if (setting_.dataset.classes > 0) {
     score.accuracy = share(sums.correct, sums.examples);
     score.macro_f1 = results::macro_f1(counts_of(sums.by_class));
+    score.diverged = !std::isfinite(sums.loss_sum);
   } else {
     score.rmse = results::root_mean_squared_error(sums.loss_sum / static_cast<double>(sums.examples));
   }

@@ -33,6 +33,10 @@ void form_clients(RecordForm& form, Record& record) {
     form.fraction("client_accuracy_worst", clients.accuracy_worst);
     form.fraction("client_accuracy_std", clients.accuracy_std);
     form.fraction("client_macro_f1_mean", clients.macro_f1_mean);
+    constexpr const char* kDiverged = "clients_diverged";
+    if (form.has(kDiverged, clients.diverged)) form.integer(kDiverged, clients.diverged, 1);
+    if (form.fields() != nullptr && clients.diverged > clients.tested)
+      form.fields()->reject(kDiverged, fmt::format("at most {}, the clients tested", clients.tested));
   }
   form.flag("personal", record.personal);
 }

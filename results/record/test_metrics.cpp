@@ -31,6 +31,7 @@ void form_score(RecordForm& form, ClientScore& score) {
   } else {
     form.fraction("accuracy", score.accuracy);
     form.fraction("macro_f1", score.macro_f1);
+    form.flag("diverged", score.diverged);
   }
 }
 
@@ -74,7 +75,8 @@ ClientMetrics client_metrics(std::span<const ClientScore> clients) {
           .accuracy_mean = mean(accuracies),
           .accuracy_worst = *std::ranges::min_element(accuracies),
           .accuracy_std = population_deviation(accuracies),
-          .macro_f1_mean = mean(scores)};
+          .macro_f1_mean = mean(scores),
+          .diverged = std::ranges::count(clients, true, &ClientScore::diverged)};
 }
 
 ClientErrors client_errors(std::span<const ClientScore> clients) {

@@ -30,6 +30,7 @@ struct ClientMetrics {
   double accuracy_worst = 0;  ///< the least of any client
   double accuracy_std = 0;    ///< divisor n: these are all clients, not a sample
   double macro_f1_mean = 0;
+  std::int64_t diverged = 0;  ///< clients of a nan or infinite loss, whose accuracy is that of guessing
   bool operator==(const ClientMetrics&) const = default;
 };
 
@@ -50,6 +51,7 @@ struct ClientScore {
   double accuracy = 0;              ///< a fraction; 0 on regression data
   double macro_f1 = 0;              ///< see `macro_f1`; 0 on regression data
   std::optional<double> rmse = {};  ///< on regression data alone
+  bool diverged = false;            ///< its loss is nan or infinite; false on regression data
   bool operator==(const ClientScore&) const = default;
 };
 

@@ -19,16 +19,28 @@ namespace {
 
 using Names = std::set<std::string, NaturalOrder>;
 
-std::vector<std::string> divergence_notes(std::span<const RowRuns> rows) {
+// "fedavg, seeds 1, 3; scaffold, seed 2": those of which that holds.
+std::string rows_and_seeds(std::span<const RowRuns> rows, bool (*holds)(const Summary&)) {
   std::map<std::string, std::string, NaturalOrder> found;
   for (const RowRuns& row : rows) {
-    const auto seeds = row.seeds_where([](const FoundRun& run) { return diverged(*run.summary); });
+    const auto seeds = row.seeds_where([&](const FoundRun& run) { return holds(*run.summary); });
     if (!seeds.empty()) found.emplace(row.name, fmt::format("{}, {}", row.name, seeds_text(seeds)));
   }
-  if (found.empty()) return {};
   std::vector<std::string> texts;
   for (const auto& [name, text] : found) texts.push_back(text);
-  return {fmt::format("diverged (nan or infinite loss after the last round): {}", fmt::join(texts, "; "))};
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::vector<std::string> divergence_notes(std::span<const RowRuns> rows) {
+  const std::string all = rows_and_seeds(rows, diverged);
+  const std::string some = rows_and_seeds(rows, [](const Summary& summary) {
+    return !diverged(summary) && summary.per_client && summary.per_client->diverged > 0;
+  });
+  std::vector<std::string> notes;
+  if (!all.empty()) notes.push_back("diverged (nan or infinite loss after the last round): " + all);
+  if (!some.empty())
+    notes.push_back("diverged for some clients, whose accuracies are those of guessing: " + some);
+  return notes;
 }
 
 // Data sets by what a note calls them: "csv" instead of "csv (path = ...)" where no other data set of these

@@ -56,6 +56,17 @@ TEST_F(PersonalModels, AreWhatTheirClientsAreTestedWith) {
   EXPECT_EQ(record.test_loss, alike.test_loss);
 }
 
+// A model of no numbers still answers with a class.
+TEST_F(PersonalModels, ThatDivergedAreCounted) {
+  algorithm.on_personalise = [](Client& client, const Message& downlink) {
+    return (client.id == 1 ? std::nan("") : 1.0) * downlink[kModel];
+  };
+  const results::RoundRecord record = Simulation(tested()).next_round();
+  EXPECT_TRUE(std::isfinite(*record.test_loss));
+  EXPECT_EQ(record.per_client->diverged, 1);
+  EXPECT_TRUE(record.client_scores.at(1).diverged);
+}
+
 TEST_F(PersonalModels, AreMadeOfWhatTheNextRoundSends) {
   std::set<std::pair<std::int64_t, Bytes>> seen;
   algorithm.on_personalise = [&](Client& client, const Message& downlink) {

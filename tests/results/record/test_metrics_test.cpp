@@ -31,13 +31,14 @@ TEST(ClassMetrics, HaveNoAccuracyWhereThereIsNoExample) {
 
 TEST(ClientMetrics, CountEveryClientAlike) {
   const std::vector<ClientScore> scores = {
-      {0, 7, 0.5, 0.4}, {1, 1, 1, 0.9}, {4, 2, 0.75, 0.2}, {5, 99, 0.25, 0.5}};
+      {0, 7, 0.5, 0.4}, {1, 1, 1, 0.9}, {4, 2, 0.75, 0.2, {}, true}, {5, 99, 0.25, 0.5}};
   const ClientMetrics metrics = client_metrics(scores);
   EXPECT_EQ(metrics.tested, 4);
   EXPECT_DOUBLE_EQ(metrics.accuracy_mean, 0.625);
   EXPECT_DOUBLE_EQ(metrics.accuracy_worst, 0.25);
   EXPECT_DOUBLE_EQ(metrics.accuracy_std, std::sqrt((2 * 0.125 * 0.125 + 2 * 0.375 * 0.375) / 4));
   EXPECT_DOUBLE_EQ(metrics.macro_f1_mean, 0.5);
+  EXPECT_EQ(metrics.diverged, 1);
   EXPECT_EQ(client_metrics(std::vector<ClientScore>{{0, 1, 0.3, 0.1}}).accuracy_std, 0);
 }
 
@@ -93,6 +94,10 @@ TEST_F(ClientScoresTest, AreOneLineAClient) {
 }
 )");
   EXPECT_EQ(parse_client_scores(to_json_text(kScores), ""), kScores);
+  ClientScores diverged = kScores;
+  diverged.clients[1].diverged = true;
+  EXPECT_THAT(to_json_text(diverged), HasSubstr(R"("macro_f1":0.875,"diverged":true})"));
+  EXPECT_EQ(parse_client_scores(to_json_text(diverged), ""), diverged);
 }
 
 ClientScores with_errors(double second) {

@@ -191,6 +191,20 @@ TEST(Table, NamesClassificationRunsThatDiverged) {
   EXPECT_THAT(make_table(std::vector{run("fedavg", 1, 0.5)}).notes, Not(Contains(HasSubstr("diverged"))));
 }
 
+TEST(Table, NamesRunsThatDivergedForSomeClients) {
+  const auto run = [](const std::string& label, double loss, std::int64_t clients) {
+    Summary summary = finished(label, 1, 0.5);
+    summary.final_test_loss = loss;
+    summary.per_client = ClientMetrics{.tested = 5, .diverged = clients};
+    return found(summary);
+  };
+  EXPECT_THAT(
+      make_table(std::vector{run("ditto", 0.5, 2), run("fedavg", 0.5, 0), run("fedprox", HUGE_VAL, 5)}).notes,
+      testing::IsSupersetOf(
+          {std::string("diverged for some clients, whose accuracies are those of guessing: ditto, seed 1"),
+           std::string("diverged (nan or infinite loss after the last round): fedprox, seed 1")}));
+}
+
 TEST(Table, HasAColumnForEachKindOfResult) {
   auto runs = std::vector{found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 1, 0.5), "other")};
   runs[1].summary->dataset = "prices";
