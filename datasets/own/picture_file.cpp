@@ -203,6 +203,7 @@ PictureFile::PictureFile(const std::filesystem::path& file)
     if (tjDecompressHeader3(jpeg.get(), content_.data(), content_.size(), &width, &height, &sampling,
                             &space) != 0)
       reject_picture(file_, fmt::format("the JPEG cannot be read ({})", tjGetErrorStr2(jpeg.get())));
+    if (width < 1 || height < 1) reject_picture(file_, "the JPEG cannot be read (it has no picture)");
     if (space == TJCS_CMYK || space == TJCS_YCCK)
       reject_file(file_, "the JPEG is in the colours of print (CMYK)", "grey or RGB", "Convert the picture");
     form_ = {width, height, space != TJCS_GRAY};

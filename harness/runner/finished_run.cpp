@@ -33,14 +33,14 @@ Params final_params(const results::RunDirectory& run, const Model& model) {
   if (!run.has(results::kCheckpointFile)) {
     throw Error::in(run.path(),
                     fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
-                    {.remedy = "Run it again."});
+                    {.remedy = "Restore the file, or remove the run directory and run the cell again."});
   }
   const std::string bytes = run.read_file(results::kCheckpointFile, kMostBytesOfFile);
   try {
     return unpack_checkpoint(std::as_bytes(std::span(bytes)), model).params;
   } catch (const Error& error) {
     throw Error::in(run.path() / results::kCheckpointFile, error.complaint().found,
-                    {.remedy = "Run it again."});
+                    {.remedy = "Restore the file, or remove the run directory and run the cell again."});
   }
 }
 

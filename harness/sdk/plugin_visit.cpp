@@ -28,7 +28,7 @@ void refuse_exit() {
         "  Throw an exception there instead of calling exit(). All complete rounds of a run are kept: "
         "--resume continues it.\n",
         inside->origin, inside->where());
-  ::_exit(1);
+  ::_exit(2);
 }
 
 // Says whose the crash is, by what a handler of signals may call, and lets it happen.

@@ -62,9 +62,27 @@ void Simulation::check_next_round() {
   std::vector<std::int64_t> cohort = cohort_of(round_ + 1);
   const Centres centres = opened(next_downlink()).centres;
   check_forecast(round_ + 1, cohort, centres);
+  if (round_ == 0) check_anybody_pays(centres);
   std::set<std::int64_t> spent = spent_;
   Ledger ledger = ledger_;
   leave_out_unpaid(cohort, centres, spent, ledger);
+}
+
+void Simulation::check_anybody_pays(const Centres& centres) const {
+  if (!has_own_budgets(setup_.policy) || centres.vary()) return;
+  std::set<std::int64_t> drawn;
+  std::optional<double> cost;
+  for (std::int64_t round = 1; round <= setup_.rounds; ++round) {
+    for (const std::int64_t client : cohort_of(round)) {
+      const auto accesses = planned_accesses(client, round, ledger_, centres);
+      if (!accesses ||
+          pays(client, Ledger::charged_of(ledger_.clients().at(client).segments), accesses->charged()))
+        return;
+      drawn.insert(client);
+      cost = odometer_.epsilon(accesses->charged()).epsilon;
+    }
+  }
+  if (!drawn.empty()) refuse_unpaid(drawn.size() == training_.size(), cost);
 }
 
 void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, const Centres& centres,
@@ -168,9 +186,18 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
     if (nobody_is_left) throw BudgetSpent();
     return places;
   }
-  // Where nobody ever trained, the run would end in the model that it began with.
+  refuse_unpaid(nobody_is_left, cost);
+}
+
+// Where nobody ever trained, the run would end in the model that it began with.
+void Simulation::refuse_unpaid(bool all_drawn, std::optional<double> cost) const {
   refuse_another_first_round();
-  throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});
+  if (all_drawn)
+    throw Error(Complaint{.found = "no client's budget pays for a single round", .remedy = remedy_for(cost)});
+  throw Error(
+      Complaint{.found = fmt::format("seed {} draws no client in {} whose budget pays for a single one",
+                                     setup_.seed, counted(setup_.rounds, "round")),
+                .remedy = fmt::format("Draw larger cohorts, or leave this seed out. {}", remedy_for(cost))});
 }
 
 }  // namespace fedarena

@@ -289,6 +289,11 @@ class Simulation {
   // Keeps, of a round that is not published, whether data may have decided that it is not.
   void withhold_round(const Ledger& with_it);
   void refuse_another_first_round() const;
+  // Of budgets of the clients' own, before the first round: Error where no budget of a client that is ever
+  // drawn pays for a round, as far as plans tell.
+  void check_anybody_pays(const Centres& centres) const;
+  // That error; `all_drawn`: whether all clients are drawn.
+  [[noreturn]] void refuse_unpaid(bool all_drawn, std::optional<double> cost) const;
   // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it is asked for, where that
   // is known. Returns the places that the others had. Throws BudgetSpent where nobody is left, and Error
   // where the run ends without anybody who ever took part.

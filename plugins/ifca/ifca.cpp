@@ -75,9 +75,12 @@ class Ifca final : public Algorithm {
     return uplink;
   }
 
-  std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
     if (config_.assign == "k-means") return {kTrained};
-    return Algorithm::uplink_entries(round);
+    throw Error(Complaint{
+        .found = "clients say which hypothesis they chose, which nothing hides under the policy \"local\"",
+        .allowed = "assign = \"k-means\"",
+        .remedy = "set it in this algorithm's section, or use another policy"});
   }
 
   std::vector<Params> centres(const Message& downlink) const override {

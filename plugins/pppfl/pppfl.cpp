@@ -82,6 +82,8 @@ class Pppfl final : public Algorithm {
 
   explicit Pppfl(Config config) : config_(std::move(config)) {}
 
+  void start(Server& server) const override { check_draws_classes(server.model); }
+
   Message train(Client& client, const Message& downlink) const override {
     if (by_budget()) check_budget(client);
     make_sets(config_, client);

@@ -114,6 +114,8 @@ class SdaFl final : public Algorithm {
 
   explicit SdaFl(Config config) : config_(std::move(config)) {}
 
+  void start(Server& server) const override { check_draws_classes(server.model); }
+
   Message broadcast(const Server& server) const override {
     Message message{{kModel, server.params}};
     const Batch pool = Pool(server.state).labelled();

@@ -49,16 +49,6 @@ bool any_unplanned(const Ledger& ledger, const IsSegment& counts) {
 // Whether answers that noise hides are among its accesses.
 bool has_noised(const Ledger::Segment& segment) { return any_event(segment.accesses, is_noised); }
 
-// What is declared public, for the run or of an access, each once, in alphabetical order.
-std::vector<std::string> public_data(const Ledger& ledger) {
-  std::set<std::string> found(ledger.public_data().begin(), ledger.public_data().end());
-  any_counts(ledger, [&](const Event& event) {
-    if (const auto* open = std::get_if<DeclaredPublic>(&event)) found.insert("each client's " + open->what);
-    return false;
-  });
-  return {found.begin(), found.end()};
-}
-
 // The first access that nothing privatised among those that count, and its round.
 std::string first_exact_access(const Ledger& ledger, const std::string& algorithm) {
   const std::vector<ExactFinding> found = exact_findings(ledger);
@@ -136,6 +126,15 @@ std::int64_t last_round(const Ledger& ledger) {
 }
 
 }  // namespace
+
+std::vector<std::string> public_data(const Ledger& ledger) {
+  std::set<std::string> found(ledger.public_data().begin(), ledger.public_data().end());
+  any_counts(ledger, [&](const Event& event) {
+    if (const auto* open = std::get_if<DeclaredPublic>(&event)) found.insert("each client's " + open->what);
+    return false;
+  });
+  return {found.begin(), found.end()};
+}
 
 Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger) {
   const bool one_budget = claim.budget.least() > 0 && !claim.budget.is_list();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fedarena/accounting/account.hpp"
 #include "fedarena/accounting/ledger.hpp"
@@ -34,6 +35,9 @@ class ChargedBudget {
 /// that the budget would not have paid for, since there the run would have ended in any case. Of rounds that
 /// nobody planned all are charged, and of any other run the whole ledger.
 Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger);
+
+/// What is declared public, for the run or of an access, each once, in alphabetical order.
+std::vector<std::string> public_data(const Ledger& ledger);
 
 /// Puts the policy into the summary of a run that is to begin, with the settings by which its epsilon will be
 /// computed, its budget (0 for none), and whether noise or budgets are lists. Under the policy "none" the

@@ -29,7 +29,7 @@ std::string json_text(const Json& json, int indent);
 
 /// What to do about a file of a run that is not as it was written.
 inline constexpr const char* kBrokenRecord =
-    "the file is damaged or was edited; restore it, or run this cell again";
+    "the file is damaged or was edited; restore it, or remove the run directory and run this cell again";
 
 /// A strict reader of one JSON object. Every failure is an Error that names the place and the field.
 class JsonFields {

@@ -101,7 +101,8 @@ std::string bars(const std::vector<std::int64_t>& sizes) {
 
 std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   if (sizes.front() == sizes.back()) return fmt::format("{} each", sizes.front());
-  return fmt::format("{} to {}, median {}", sizes.front(), sizes.back(), sizes[sizes.size() / 2]);
+  return fmt::format("{} to {}, median {}", sizes.front(), sizes.back(),
+                     median({sizes.begin(), sizes.end()}));
 }
 
 }  // namespace

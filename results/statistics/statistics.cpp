@@ -1,5 +1,6 @@
 #include "results/statistics/statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -27,6 +28,12 @@ double compensated_sum(std::span<const double> values) {
 double mean(std::span<const double> values) {
   FEDARENA_CHECK(values.size(), >=, 1U);
   return compensated_sum(values) / static_cast<double>(values.size());
+}
+
+double median(std::vector<double> values) {
+  FEDARENA_CHECK(values.size(), >=, 1U);
+  std::ranges::sort(values);
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 std::optional<double> sample_standard_deviation(std::span<const double> values) {

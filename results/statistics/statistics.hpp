@@ -2,11 +2,15 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace fedarena::results {
 
 /// The mean of at least one value, by compensated summation.
 double mean(std::span<const double> values);
+
+/// The middle one of at least one value, or the mean of the two in the middle.
+double median(std::vector<double> values);
 
 /// The sample standard deviation (divisor n - 1) of at least one value, by the corrected two-pass formula;
 /// none for a single value, whose spread is unknown rather than 0.

@@ -129,12 +129,12 @@ bool sends_models_alone(const std::string& algorithm) {
 
 TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
   for (const PrivacyPolicy& policy : local_policies_to_try()) {
-    const auto training = run(policy);
     if (!sends_models_alone(GetParam())) {
-      EXPECT_THAT(test::message_of([&] { (*training)->next_round(); }),
+      EXPECT_THAT(test::message_of([&] { (*run(policy))->next_round(); }),
                   HasSubstr("under the policy \"local\""));
       continue;
     }
+    const auto training = run(policy);
     expect_finite_epsilon_that_grows(*training);
     EXPECT_EQ(run(policy, 3)->finish()->save(), (*training)->save());
     expect_continuation([&] { return run(policy); });

@@ -17,6 +17,7 @@
 #include "harness/app/accounting/access_options.hpp"
 #include "harness/app/accounting/answers.hpp"
 #include "harness/app/options.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
@@ -73,9 +74,16 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
     print(stderr,
           "note: accesses changed from round to round, and no plan announced it: this is proven only if data "
           "had no say in that; `fedarena privacy RUN` knows the run's budget, and what it claims\n");
-  if (!ledger.public_data().empty())
+  else if (ledger.ended_after() > 0)
+    print(stderr,
+          "note: a rule ended this run after round {}: the rounds that it left out are charged as planned, "
+          "also those "
+          "that a budget would not have paid for; `fedarena privacy RUN` knows the run's budget, and what it "
+          "claims\n",
+          ledger.ended_after());
+  if (const std::vector<std::string> open = results::public_data(ledger); !open.empty())
     print(stderr, "note: this ledger takes as public, beside sizes: {}\n",
-          fmt::format("{}", fmt::join(ledger.public_data(), ", ")));
+          fmt::format("{}", fmt::join(open, ", ")));
   return result;
 }
 

@@ -4,9 +4,12 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/record/builds.hpp"
@@ -115,7 +118,16 @@ void CellRecord::open(const fs::path& path, const std::string& toml) {
   check_same_experiment(*directory_, toml);
   // Of an unfinished run the plan says all that is known, whatever was edited.
   results::Summary written = directory_->summary();
-  if (written.state == results::kFinished) summary_ = std::move(written);
+  if (written.state != results::kFinished) return;
+  const auto cell_of = [](const results::Summary& summary) {
+    return std::tie(summary.label, summary.algorithm, summary.seed, summary.rounds, summary.policy);
+  };
+  if (cell_of(written) != cell_of(summary_))
+    throw Error::in(path / results::kSummaryFile,
+                    fmt::format("is of another cell: {}, seed {}, {}", written.label, written.seed,
+                                counted(written.rounds, "round")),
+                    {.remedy = kRestoreFile});
+  summary_ = std::move(written);
 }
 
 void CellRecord::restore(Simulation& simulation) {

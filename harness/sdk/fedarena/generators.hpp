@@ -46,6 +46,10 @@ struct FEDARENA_API Generators {
   static Schema<Generators> schema();
 };
 
+/// Error unless the model's loss is that of classes, of which generators draw images: for an algorithm's
+/// start().
+FEDARENA_API void check_draws_classes(const Model& model);
+
 /// Trains the generator on the client's shard through its oracle, then draws `examples` images, >= 0, as the
 /// client's model takes them. Image i has label i modulo the classes, in sets of fewer images from where the
 /// client before left off, except that "real" draws the client's

@@ -102,11 +102,12 @@ torch::Tensor uniform_labels(const Client& client, std::int64_t count, Stream& s
 
 void check_end(const Generators& config, std::int64_t votes_left) {
   if (config.generator_steps > 0 || votes_left < std::numeric_limits<std::int64_t>::max()) return;
-  throw Error(Complaint{.found =
-                            "the generator \"datalens\" would train forever: generator_steps is 0, and no "
-                            "budget ends it",
-                        .allowed = "generator_steps from 1 on, or a budget",
-                        .remedy = "set the algorithm's generator_steps, or budget in [privacy]"});
+  throw Error(
+      Complaint{.found = "the generator \"datalens\" would train forever: generator_steps is 0, and no "
+                         "budget ends it",
+                .allowed = "generator_steps from 1 on, or a budget of the policy \"record\"",
+                .remedy = "set the algorithm's generator_steps, or budget in [privacy] under the policy "
+                          "\"record\""});
 }
 
 // As many of each class.

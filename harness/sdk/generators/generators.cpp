@@ -142,12 +142,16 @@ Schema<Generators> Generators::schema() {
   };
 }
 
-Batch generate(const Generators& config, Client& client, std::int64_t examples) {
-  if (client.model.architecture().loss == Loss::kSquaredError)
+void check_draws_classes(const Model& model) {
+  if (model.architecture().loss == Loss::kSquaredError)
     throw Error(Complaint{
         .found = "generators draw images of classes, and the loss of this model is the squared error",
         .allowed = "a model whose loss is the cross-entropy of classes",
         .remedy = "\"linear\" has the squared error on any data, and every model has it on a regression"});
+}
+
+Batch generate(const Generators& config, Client& client, std::int64_t examples) {
+  check_draws_classes(client.model);
   if (config.generator == "noise") return noise(client, examples);
   if (config.generator == "real") return real(client, examples);
   if (config.generator == "psg") return condensed(config, client, examples);

@@ -181,10 +181,12 @@ TEST_F(PrivacyCommand, SaysWhatALedgerTakesAsPublic) {
   ledger.add_client(0, 100);
   ledger.record(1, 0, results::private_steps(10));
   ledger.declare_public({"the server's proxy data", "means and deviations of the features"});
+  ledger.record_population(1, RoundAccesses({{DeclaredPublic{"label counts"}, 1}}));
   scratch.write("ledger.json", ledger.to_json());
   const Outcome outcome = succeed("epsilon --ledger ledger.json --delta 1e-5");
-  EXPECT_THAT(outcome.err, HasSubstr("note: this ledger takes as public, beside sizes: the server's "
-                                     "proxy data, means and deviations of the features\n"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("note: this ledger takes as public, beside sizes: each client's label "
+                        "counts, means and deviations of the features, the server's proxy data\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("public")));
 }
 

@@ -183,7 +183,7 @@ TEST_F(BadRunFolder, IsRefusedWithARemedyAndLeftAsItWas) {
   expect_golden("bad_run_folders.txt", text);
 }
 
-TEST_F(BadRunFolder, WithoutItsSummaryOrItsExperimentSaysSoAndHowToGoOn) {
+TEST_F(BadRunFolder, WithoutItsSummaryOrItsExperimentOrWithAnothersSaysSoAndHowToGoOn) {
   const std::string experiment = content_of(cell("out") / results::kExperimentFile);
   const std::string remedy =
       "\n  Restore the file, or remove the run directory to run this cell again from the start.\n";
@@ -193,6 +193,13 @@ TEST_F(BadRunFolder, WithoutItsSummaryOrItsExperimentSaysSoAndHowToGoOn) {
               HasSubstr("experiment.toml: is cut off, or not the experiment file of a run" + remedy));
   fs::remove(cell("half") / results::kExperimentFile);
   EXPECT_THAT(resume("half"), HasSubstr("half/fedavg-seed-1/experiment.toml: is gone" + remedy));
+  fs::copy(scratch / "out", scratch / "other", fs::copy_options::recursive);
+  fs::copy_file(scratch / "out/fedavg-seed-2/summary.json", cell("other") / results::kSummaryFile,
+                fs::copy_options::overwrite_existing);
+  EXPECT_THAT(
+      resume("other"),
+      ContainsRegex("other/fedavg-seed-1/summary.json: is of another cell: fedavg, seed 2, [0-9]+ rounds?" +
+                    remedy));
   fs::remove(cell("out") / results::kSummaryFile);
   const std::string lost = "out/fedavg-seed-1/summary.json: is gone, and the rest of a run is there" + remedy;
   EXPECT_THAT(resume("out"), HasSubstr(lost));

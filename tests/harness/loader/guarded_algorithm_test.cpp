@@ -164,10 +164,10 @@ TEST(Guard, KeepsRoundingToItself) {
 }
 
 TEST(GuardDeathTest, TakesExitForAFailure) {
-  EXPECT_EXIT(run("train", "exit"), testing::ExitedWithCode(1),
+  EXPECT_EXIT(run("train", "exit"), testing::ExitedWithCode(2),
               "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, ended the program\n"
               "  Throw an exception .*All complete rounds of a run are kept: --resume continues it");
-  EXPECT_EXIT(run("train", "quick_exit"), testing::ExitedWithCode(1),
+  EXPECT_EXIT(run("train", "quick_exit"), testing::ExitedWithCode(2),
               "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, ended the program");
   EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
 }

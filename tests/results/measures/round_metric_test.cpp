@@ -167,7 +167,8 @@ TEST(RoundMetric, ThatARunLacksSaysSo) {
   EXPECT_EQ(read("macro-f1", lacking).missing, "no macro-f1 in the rounds");
   for (RoundRecord& round : lacking) round.validation_accuracy = std::nullopt;
   EXPECT_EQ(read("validation-accuracy", lacking).missing,
-            "no validation-accuracy in the rounds, which record it with [evaluation] validation_fraction");
+            "no validation-accuracy in the rounds, which record it with [evaluation] validation_fraction "
+            "or held_out_clients, of classes");
   for (RoundRecord& round : lacking) round.test_accuracy = std::nullopt;
   EXPECT_EQ(read("rmse", lacking).value, 1) << "the root of twice 0.5";
 }
@@ -177,7 +178,8 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
   EXPECT_EQ(
       refused("acuracy"),
       "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, worst-class, "
-      "validation-accuracy, client-accuracy, worst-client, client-macro-f1, client-rmse, worst-client-rmse, "
+      "validation-accuracy, validation-loss, client-accuracy, worst-client, client-macro-f1, client-rmse, "
+      "worst-client-rmse, "
       "class:K, bmta, bmt-f1, bytes, "
       "total-uplink, total-downlink, examples, gradients, operations, seconds"
       ", attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, attack-advantage:SCORE; did you mean "

@@ -37,6 +37,12 @@ TEST(Statistics, AgreesWithTheClosedFormOfConsecutiveNumbers) {
 }
 
 // The textbook formula (sum of squares minus square of sum) loses every digit here.
+TEST(Statistics, HasTheMeanOfTheMiddleTwoAsMedian) {
+  EXPECT_EQ(median({29, 217, 51, 50, 130, 63}), 57);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4}), 4);
+}
+
 TEST(Statistics, SurvivesALargeCommonOffset) {
   const std::vector<double> values = {1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16};
   EXPECT_EQ(mean(values), 1e9 + 10);
