@@ -168,7 +168,7 @@ void CellRecord::charge_lost(Simulation& simulation) const {
   const std::optional<std::int64_t> marked = read_charged_mark(directory_->path());
   if (simulation.rounds_done() > 0 && !marked) refuse(results::kChargedFile, "how much was charged");
   if (!directory_->has(results::kLedgerFile)) {
-    if (!marked) return;  // nothing was answered
+    if (!marked && directory_->rounds().empty()) return;  // nothing was answered
     refuse(results::kLedgerFile, "what was charged");
   }
   const Ledger ledger = results::read_ledger(directory_->path(), summary_.policy);

@@ -156,8 +156,14 @@ TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
 
 // Noise that comes again makes the same rounds; other noise would be charged a second time, unnoticed.
 TEST_P(Crashes, DoNotBeginAgainWithoutTheCheckpointUnlessNoiseComesAgain) {
-  fs::remove(run_and_interrupt_after(2) / results::kCheckpointFile);
+  const fs::path begun = run_and_interrupt_after(2), bare = scratch / "bare";
+  fs::copy(begun, bare, fs::copy_options::recursive);
+  fs::remove(begun / results::kCheckpointFile);
   expect_to_go_on_unless(draws_by_system(), "checkpoint.bin: is gone");
+  folder = bare;
+  for (const char* file : {results::kCheckpointFile, results::kLedgerFile, results::kChargedFile})
+    fs::remove(folder / file);
+  expect_to_go_on_unless(draws_by_system(), "ledger.json: is gone");
 }
 
 TEST_P(Crashes, ListTheBuildsThatGoOn) {
