@@ -45,8 +45,7 @@ Ledger read_ledger(const std::filesystem::path& run) {
   if (!std::filesystem::is_regular_file(file, failure)) {
     throw Error::in(file, "is not there, so that nothing is known of what happened to private data",
                     {.remedy = "A run writes it with its first checkpoint: let it go on. Of a finished run, "
-                               "restore it, or remove the "
-                               "run directory and run the cell again."});
+                               "restore it, or remove the run directory and run the cell again."});
   }
   return read_ledger_file(file);
 }

@@ -76,10 +76,8 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
           "had no say in that; `fedarena privacy RUN` knows the run's budget, and what it claims\n");
   else if (ledger.ended_after() > 0)
     print(stderr,
-          "note: a rule ended this run after round {}: the rounds that it left out are charged as planned, "
-          "also those "
-          "that a budget would not have paid for; `fedarena privacy RUN` knows the run's budget, and what it "
-          "claims\n",
+          "note: a rule ended this run after round {}, and the others are charged as planned, paid for by a "
+          "budget or not; `fedarena privacy RUN` knows the run's budget, and what it claims\n",
           ledger.ended_after());
   if (const std::vector<std::string> open = results::public_data(ledger); !open.empty())
     print(stderr, "note: this ledger takes as public, beside sizes: {}\n",
