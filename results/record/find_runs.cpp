@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "fedarena/base/pool.hpp"
+
 #include "results/record/durable_file.hpp"
 #include "results/record/run_setup.hpp"
 #include "results/record/seal.hpp"
@@ -138,15 +140,17 @@ std::vector<FoundRun> find_runs(std::span<const fs::path> paths) {
 }
 
 void set_aside_unreadable_rounds(std::span<FoundRun> runs) {
-  for (FoundRun& run : runs) {
-    if (!run.summary || run.summary->state != kFinished) continue;
+  const WorkPool pool(WorkPool::available_cores());
+  pool.for_each(runs.size(), [&](std::size_t i) {
+    FoundRun& run = runs[i];
+    if (!run.summary || run.summary->state != kFinished) return;
     try {
       check_recorded_rounds(run.path, *run.summary);
     } catch (const Error& error) {
       run.problem = problem_line(error);
       run.summary.reset();
     }
-  }
+  });
 }
 
 RunDirectory open_one_run(const fs::path& path) {

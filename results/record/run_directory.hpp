@@ -113,8 +113,9 @@ class RunDirectory {
 };
 
 /// The rounds of the run directory `folder`, whose summary was just read: all of them for a finished run, so
-/// many as there are for another. A broken record, and one that does not go with the summary, is an Error.
-/// Changes nothing on disk; the run may be at work.
+/// many as there are for another. A broken record is an Error, and so is a summary of a finished run that
+/// says anything else of its last result or its number of rounds. Changes nothing on disk; the run may be at
+/// work.
 std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
 /// The same Errors, where nobody needs the rounds.
 void check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary);

@@ -1,6 +1,5 @@
 #include "results/report/readable_runs.hpp"
 
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -11,40 +10,10 @@
 #include "fedarena/base/pool.hpp"
 
 #include "results/record/run_directory.hpp"
-#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
-
-bool same(const std::optional<double>& left, const std::optional<double>& right) {
-  if (left && right && std::isnan(*left) && std::isnan(*right)) return true;
-  return left == right;
-}
-
-std::string number_text(const std::optional<double>& number) {
-  return number ? exact_number(*number) : "null";
-}
-
-// The results that tables show are those of the last round.
-void check_result(const FoundRun& run, const std::string& field, const std::optional<double>& stated,
-                  const std::optional<double>& recorded) {
-  if (same(stated, recorded)) return;
-  throw Error::in(
-      run.path / kSummaryFile, fmt::format("field \"{}\" is {}", field, number_text(stated)),
-      {.allowed = fmt::format("{}, as the last line of {} says", number_text(recorded), kRoundsFile)});
-}
-
-std::vector<RoundRecord> read_rounds(const FoundRun& run) {
-  std::vector<RoundRecord> rounds = recorded_rounds(run.path, *run.summary);
-  if (rounds.empty()) {
-    throw Error::in(run.path / kSummaryFile, "field \"rounds_done\" is 0",
-                    {.allowed = "from 1, because the state is finished"});
-  }
-  check_result(run, "final_test_loss", run.summary->final_test_loss, rounds.back().test_loss);
-  check_result(run, "final_test_accuracy", run.summary->final_test_accuracy, rounds.back().test_accuracy);
-  return rounds;
-}
 
 // What is wrong with each run; empty where nothing is.
 using RunProblems = std::map<const FoundRun*, std::string>;
@@ -54,7 +23,7 @@ RowRounds read_row(RowRuns& row, RunProblems& problems) {
   RowRounds rounds;
   std::erase_if(row.runs, [&](const FoundRun* run) {
     try {
-      rounds.push_back(read_rounds(*run));
+      rounds.push_back(recorded_rounds(run->path, *run->summary));
       return false;
     } catch (const Error& error) {
       problems[run] = problem_line(error);

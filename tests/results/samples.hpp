@@ -128,6 +128,14 @@ inline RoundRecord round_record(std::int64_t round) {
           .cost = {.gradients = 640}};
 }
 
+/// One of a run that ends as this summary says.
+inline RoundRecord round_of(const Summary& summary, std::int64_t round) {
+  RoundRecord record = round_record(round);
+  record.test_loss = summary.final_test_loss;
+  record.test_accuracy = summary.final_test_accuracy;
+  return record;
+}
+
 /// The run as find_runs() would return it, at runs/<label>-seed-<seed>.
 inline FoundRun found(const Summary& summary, const std::string& folder = "runs") {
   return {.path = folder + "/" + summary.label + "-seed-" + std::to_string(summary.seed),

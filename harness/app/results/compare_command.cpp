@@ -62,10 +62,8 @@ int run_compare(const CompareArguments& arguments) {
   results::PairOptions options{.labels = arguments.labels,
                                .against = arguments.against,
                                .across = {arguments.across.begin(), arguments.across.end()}};
-  if (arguments.metric) {
-    for (results::FolderRuns& folder : folders) results::set_aside_unreadable_rounds(folder.runs);
-    options.metric = decisive_metric(*arguments.metric, folders);
-  }
+  for (results::FolderRuns& folder : folders) results::set_aside_unreadable_rounds(folder.runs);
+  if (arguments.metric) options.metric = decisive_metric(*arguments.metric, folders);
   const results::Pairs pairs = results::compare_rows(folders, options);
   print("{}", pair_renderers().at(arguments.format)(pairs));
   // CSV has no place for notes, and a reader of the numbers must not miss them.

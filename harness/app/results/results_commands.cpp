@@ -108,12 +108,10 @@ int print_table(const TableArguments& arguments) {
   if (arguments.references) references = read_references(*arguments.references);
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
+  results::set_aside_unreadable_rounds(runs);
   results::keep_labels(runs, arguments.labels);
   std::optional<results::RoundMetric> metric;
-  if (arguments.metric) {
-    results::set_aside_unreadable_rounds(runs);
-    metric = results::parse_round_metric(*arguments.metric, runs);
-  }
+  if (arguments.metric) metric = results::parse_round_metric(*arguments.metric, runs);
   results::Table table = results::make_table(
       runs, metric, arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
   if (references) results::add_published(table, *references);

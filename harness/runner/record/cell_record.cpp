@@ -127,6 +127,7 @@ void CellRecord::open(const fs::path& path, const std::string& toml) {
                     fmt::format("is of another cell: {}, seed {}, {}", written.label, written.seed,
                                 counted(written.rounds, "round")),
                     {.remedy = kRestoreFile});
+  results::check_recorded_rounds(path, written);  // or tables would leave out what is kept here
   summary_ = std::move(written);
 }
 

@@ -200,6 +200,9 @@ TEST_F(BadRunFolder, WithoutItsSummaryOrItsExperimentOrWithAnothersSaysSoAndHowT
       resume("other"),
       ContainsRegex("other/fedavg-seed-1/summary.json: is of another cell: fedavg, seed 2, [0-9]+ rounds?" +
                     remedy));
+  fs::copy(scratch / "out", scratch / "cut", fs::copy_options::recursive);
+  scratch.write(cell("cut") / results::kRoundsFile, "");
+  EXPECT_THAT(resume("cut"), HasSubstr("cut/fedavg-seed-1/rounds.jsonl: holds 0 rounds; allowed: "));
   fs::remove(cell("out") / results::kSummaryFile);
   const std::string lost = "out/fedavg-seed-1/summary.json: is gone, and the rest of a run is there" + remedy;
   EXPECT_THAT(resume("out"), HasSubstr(lost));

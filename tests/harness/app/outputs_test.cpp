@@ -32,7 +32,7 @@ TEST_F(EscapeSequences, OfARecordAreNotPrinted) {
     summary.experiment = summary.dataset = summary.partition = summary.model = name;
     summary.rounds = summary.rounds_done = 1;
     RunDirectory::create(scratch / "runs" / name / std::to_string(seed), "[experiment]\n", "{}\n", summary)
-        .append(results::round_record(1));
+        .append(results::round_of(summary, 1));
   }
   scratch.write("runs/" + name + "c/summary.json",
                 "{\""

@@ -52,6 +52,7 @@ Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment, con
 void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds, std::int64_t planned) {
   results::Summary summary = rounds == planned ? results::finished("fedavg", seed, 0.75)
                                                : results::unfinished("fedavg", seed, rounds);
+  if (rounds == planned) summary.final_test_loss = results::round_record(rounds).test_loss;
   summary.rounds = planned;
   summary.rounds_done = rounds;
   auto run = results::RunDirectory::create(folder / fmt::format("fedavg-seed-{}", seed), "[experiment]\n",

@@ -152,7 +152,8 @@ void write_row(const Scratch& scratch, const std::string& folder, const std::vec
   for (const FoundRun& run : row) {
     std::string lines;
     for (std::int64_t number = 1; number <= run.summary->rounds_done; ++number) {
-      RoundRecord round = results::round_record(number);
+      const bool last = number == run.summary->rounds_done;
+      RoundRecord round = last ? results::round_of(*run.summary, number) : results::round_record(number);
       round.observed = {{"radius", 0.5}};
       lines += results::to_json_line(round) + "\n";
     }

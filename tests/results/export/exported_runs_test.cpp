@@ -16,7 +16,8 @@ void make_run(const fs::path& path, std::int64_t rounds = 2) {
   summary.rounds = 2;
   summary.rounds_done = rounds;
   RunDirectory run = RunDirectory::create(path, "", "{}", summary);
-  for (std::int64_t round = 1; round <= rounds; ++round) run.append(round_record(round));
+  for (std::int64_t round = 1; round <= rounds; ++round)
+    run.append(rounds == 2 ? round_of(summary, round) : round_record(round));
 }
 
 class ExportedRunsTest : public WithFolder {};
@@ -39,7 +40,7 @@ TEST_F(ExportedRunsTest, AreNotedWhereTheirDeltaSaysLittle) {
     Summary summary = finished_privately("dp-fedavg", 1, 0.75);
     summary.rounds = summary.rounds_done = 1;
     summary.privacy->units = units;
-    RunDirectory::create(folder_ / std::to_string(units), "", "{}", summary).append(round_record(1));
+    RunDirectory::create(folder_ / std::to_string(units), "", "{}", summary).append(round_of(summary, 1));
   }
   EXPECT_THAT(read_exported_runs(std::vector{folder_.path()}).notes,
               Contains(HasSubstr("1 run: delta 1e-5 is not below 1/100000")));

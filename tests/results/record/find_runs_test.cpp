@@ -121,15 +121,18 @@ TEST_F(FindRunsTest, NamesRunsThatLostTheirSummary) {
 }
 
 TEST_F(FindRunsTest, RoundsThatCannotBeReadDoNotHideTheOthers) {
-  for (const char* name : {"good", "pipe", "short", "deep", "unfinished"})
+  for (const char* name : {"better", "good", "pipe", "short", "deep", "unfinished"})
     make_run(folder_ / "runs" / name, 1);
   const auto rounds = [&](const std::string& name) { return folder_ / "runs" / name / kRoundsFile; };
   std::vector<FoundRun> runs = find_runs(std::vector{folder_ / "runs"});
   for (FoundRun& run : runs) {
     run.summary->state = std::string(run.path.filename() == "unfinished" ? kInterrupted : kFinished);
     run.summary->rounds_done = 1;
+    run.summary->final_test_loss = round_record(1).test_loss;
+    run.summary->final_test_accuracy = round_record(1).test_accuracy;
     put(run.path / kRoundsFile, to_json_line(round_record(1)) + "\n");
   }
+  runs.front().summary->final_test_accuracy = 0.9;
   put(rounds("short"), "");
   put(rounds("unfinished"), "");
   put(rounds("deep"), "{\"round\":" + std::string(100'000, '[') + "\n");
@@ -140,7 +143,10 @@ TEST_F(FindRunsTest, RoundsThatCannotBeReadDoNotHideTheOthers) {
   for (const FoundRun& run : runs) problems[run.path.filename()] = run.problem;
   EXPECT_THAT(
       problems,
-      ElementsAre(testing::Pair("deep", HasSubstr("rounds.jsonl:1: lists and objects lie too deep")),
+      ElementsAre(testing::Pair("better",
+                                "summary.json: field \"final_test_accuracy\" is 0.9; allowed: 0.75, as "
+                                "rounds.jsonl says"),
+                  testing::Pair("deep", HasSubstr("rounds.jsonl:1: lists and objects lie too deep")),
                   testing::Pair("good", ""), testing::Pair("pipe", HasSubstr("rounds.jsonl: is a pipe")),
                   testing::Pair("short", HasSubstr("rounds.jsonl: holds 0 rounds")),
                   testing::Pair("unfinished", "")));

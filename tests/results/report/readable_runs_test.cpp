@@ -65,17 +65,6 @@ TEST_F(ReadableRunsTest, NamesTheFileAndTheFieldAndKeepsTheRest) {
   EXPECT_THAT(problem_of(runs, "good"), IsEmpty());
 }
 
-TEST_F(ReadableRunsTest, RefusesAResultThatTheRoundsDoNotGive) {
-  write_run(folder_ / "better", "fedavg", 1, 0.5);
-  write_run(folder_ / "good", "fedavg", 2, 0.5);
-  replace(folder_ / "better" / kSummaryFile, "\"final_test_accuracy\": 0.5", "\"final_test_accuracy\": 0.9");
-  const std::vector<FoundRun> runs = read().runs;
-  EXPECT_EQ(problem_of(runs, "better"),
-            "summary.json: field \"final_test_accuracy\" is 0.9; allowed: 0.5, as the last line of "
-            "rounds.jsonl says");
-  EXPECT_THAT(problem_of(runs, "good"), IsEmpty());
-}
-
 TEST_F(ReadableRunsTest, TakesALossThatIsNoNumberForItself) {
   write_run(folder_ / "a", "fedavg", 1, 0.5, {.summary = [](Summary& summary) {
               summary.final_test_loss = std::numeric_limits<double>::quiet_NaN();
