@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fedarena/base/find.hpp"
@@ -35,12 +36,17 @@ constexpr std::uint64_t kCountStream = 0;
 
 }  // namespace
 
+double noise_limit(const ClientPolicy& policy, std::int64_t expected_cohort) {
+  if (!policy.adaptive_clipping) return std::numeric_limits<double>::infinity();
+  const std::int64_t cohort = policy.as_if_cohort > 0 ? policy.as_if_cohort : expected_cohort;
+  const double twentieth = static_cast<double>(cohort) / 20;
+  return (policy.count_noise > 0 ? policy.count_noise : twentieth) / kBitNorm;
+}
+
 std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t expected_cohort) {
   const double total = policy.noise_multiplier.number();
   if (!policy.adaptive_clipping) return {total};
-  const std::int64_t cohort = policy.as_if_cohort > 0 ? policy.as_if_cohort : expected_cohort;
-  const double twentieth = static_cast<double>(cohort) / 20;
-  const double count = (policy.count_noise > 0 ? policy.count_noise : twentieth) / kBitNorm;
+  const double count = noise_limit(policy, expected_cohort);
   if (total == 0) return {0, count};
   const double rest = 1 / (total * total) - 1 / (count * count);
   if (!(rest > 0)) {

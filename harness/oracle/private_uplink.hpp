@@ -78,6 +78,8 @@ class PrivateUplink final : public Uplink {
 /// clipping. Where the noise is rescaled, those of the larger cohort. Throws Error when the count alone tells
 /// more than z allows.
 std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t expected_cohort);
+/// What `noise_multiplier` must stay below for these: twice the noise on the count; infinite without one.
+double noise_limit(const ClientPolicy& policy, std::int64_t expected_cohort);
 
 /// Throws Error where the noise is to be rescaled to that of a cohort, or of a population, that is smaller
 /// than what is simulated: less noise than a round needs never stands for anything.

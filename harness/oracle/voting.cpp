@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -95,9 +96,8 @@ bool alike(const Message& alone, const Message& together, std::int64_t row) {
 void check_independent(const Vote& vote, std::int64_t first, const Batch& examples, const Message& before,
                        const Message& after, const torch::Tensor& answers, const VoteQuery& query) {
   const std::int64_t last = answers.size(0) - 1;
-  if (last < 2) return;
   int answer_otherwise = 0, remember_otherwise = 0;
-  for (const std::int64_t voter : {std::int64_t{0}, last / 2, last}) {
+  for (const std::int64_t voter : std::set{std::int64_t{0}, last / 2, last}) {
     const Batch own{examples.inputs.narrow(0, voter, 1), examples.targets.narrow(0, voter, 1)};
     Message memory = rows_of(before, voter, 1);
     const torch::Tensor alone = ask(vote, first + voter, own, memory, query);

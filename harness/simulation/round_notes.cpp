@@ -41,7 +41,7 @@ torch::Tensor labels_of(const torch::Tensor& targets, std::int64_t classes) {
 std::vector<std::pair<std::string, double>> observed_means(const Observations& observed) {
   std::vector<std::pair<std::string, double>> means;
   for (const auto& [name, values] : observed.values()) {
-    if (results::find_quantity(name)) {
+    if (results::is_reserved(name)) {
       throw Error(
           Complaint{.found = fmt::format("the algorithm observes \"{}\", which the harness measures", name),
                     .allowed = "another name"});

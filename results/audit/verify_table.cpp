@@ -94,8 +94,10 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   const double uplink = sum([](const RoundRecord& round) { return round.uplink_bytes; });
   const double downlink = sum([](const RoundRecord& round) { return round.downlink_bytes; });
   const double client_rounds = sum([](const RoundRecord& round) { return round.clients; });
-  cells.add("uplink", client_rounds > 0 ? uplink / client_rounds : 0);
-  cells.add("downlink", client_rounds > 0 ? downlink / client_rounds : 0);
+  if (client_rounds > 0) {
+    cells.add("uplink", uplink / client_rounds);
+    cells.add("downlink", downlink / client_rounds);
+  }
   cells.add("total uplink", uplink);
   cells.add("total downlink", downlink);
   cells.add("seconds",

@@ -109,6 +109,12 @@ const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRe
   throw Bug("a moment without a round");
 }
 
+// Whether what rounds say of an epsilon below that much is one: not where data may have decided how much was
+// asked for until then.
+bool proves(double limit, const PrivacyClaim& claim) {
+  return !claim.varied && !(charges_budget(claim) && limit < *claim.rdp->epsilon);
+}
+
 std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
   const std::string limit = exact_number(metric.limit);
   switch (metric.moment) {
@@ -190,6 +196,8 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
   const DrawnSizes chosen_by = metric.moment == Moment::kBytes ? DrawnSizes::kCohorts : DrawnSizes::kNone;
   if (is_secret(metric.quantity, claim) || is_secret(chosen_by, claim)) return {.missing = kSecretSizes};
   const RoundRecord* round = find_round(metric, rounds);
+  if (metric.moment == Moment::kEpsilon && claim && !proves(metric.limit, *claim))
+    return {.missing = "no epsilon of a round, because answers may have decided what was asked for"};
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
   const std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();

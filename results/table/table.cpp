@@ -41,8 +41,13 @@ Result last_result(const Row& row) {
 // Means over the runs of a row.
 void add_costs(Row& row) {
   const auto mean_of = [&](const auto& value_of) { return mean(of_seeds(row, value_of)); };
-  row.uplink_bytes = mean_of(&Summary::uplink_bytes_per_client_round);
-  row.downlink_bytes = mean_of(&Summary::downlink_bytes_per_client_round);
+  const auto mean_of_busy = [&](double Summary::*bytes) {
+    std::vector<double> values = of_seeds(row, bytes);
+    std::erase(values, 0.0);  // every cohort was empty: a message has a head, if nothing else
+    return values.empty() ? std::nullopt : std::optional(mean(values));
+  };
+  row.uplink_bytes = mean_of_busy(&Summary::uplink_bytes_per_client_round);
+  row.downlink_bytes = mean_of_busy(&Summary::downlink_bytes_per_client_round);
   if (!is_secret(DrawnSizes::kCohorts, row.privacy)) {
     row.total_uplink_bytes = mean_of(&Summary::uplink_bytes);
     row.total_downlink_bytes = mean_of(&Summary::downlink_bytes);

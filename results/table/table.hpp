@@ -49,8 +49,8 @@ struct Row : RowKey {
   std::optional<PrivacyClaim> privacy;          ///< the worst over seeds; none under the policy "none"
   std::optional<Spread> epsilon_at_least = {};  ///< lower bounds of the seeds' audits; none without canaries
   bool control = false;                         ///< of an audit: without noise
-  double uplink_bytes = 0;                      ///< per client and round, mean over seeds
-  double downlink_bytes = 0;                    ///< per client and round, mean over seeds
+  /// Per client and round, mean over the seeds in which anybody took part; none where nobody did.
+  std::optional<double> uplink_bytes = {}, downlink_bytes = {};
   /// Per run, mean over seeds; none where they would tell how many clients privacy has drawn in secret.
   std::optional<double> total_uplink_bytes = {}, total_downlink_bytes = {};
   /// The same of `Summary::seconds`, `Summary::examples` and `Cost`; none where the sizes of batches or

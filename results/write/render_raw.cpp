@@ -135,8 +135,9 @@ Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   const bool bytes = !is_secret(DrawnSizes::kCohorts, summary.privacy);
   const bool counts = !is_secret(DrawnSizes::kBatches, summary.privacy);
   json["seconds"] = counts ? Json(summary.seconds) : Json(nullptr);
-  json["uplink_bytes_per_client_round"] = json_count(summary.uplink_bytes_per_client_round);
-  json["downlink_bytes_per_client_round"] = json_count(summary.downlink_bytes_per_client_round);
+  const auto of_busy = [](double count) { return count > 0 ? json_count(count) : Json(nullptr); };
+  json["uplink_bytes_per_client_round"] = of_busy(summary.uplink_bytes_per_client_round);
+  json["downlink_bytes_per_client_round"] = of_busy(summary.downlink_bytes_per_client_round);
   json["uplink_bytes"] = bytes ? Json(summary.uplink_bytes) : Json(nullptr);
   json["downlink_bytes"] = bytes ? Json(summary.downlink_bytes) : Json(nullptr);
   json["epsilon_rdp"] = summary.privacy ? json_epsilon(summary.privacy->rdp) : Json("none");

@@ -147,15 +147,11 @@ Cell rounds_cell(const Row& row) {
   return cell;
 }
 
-// A column of sums, some of which stay secret.
-RowColumn sum_column(const char* heading, std::optional<double> Row::*member,
-                     ScaledNumber (*scaled)(double)) {
+// A column of costs, some of which stay secret.
+RowColumn cost_column(const char* heading, std::optional<double> Row::*member,
+                      ScaledNumber (*scaled)(double)) {
   return {heading, Align::kNumber,
           [=](const Row& row) -> Cell { return row.*member ? scaled(*(row.*member)) : Cell(kNothing); }};
-}
-
-RowColumn bytes_column(const char* heading, double Row::*member) {
-  return {heading, Align::kNumber, [=](const Row& row) { return scaled_bytes(row.*member); }};
 }
 
 void add(TableColumn shown, const Table& table, RowColumns& columns) {
@@ -181,22 +177,22 @@ void add(TableColumn shown, const Table& table, RowColumns& columns) {
     case TableColumn::kAttackRates:
       return add_attacks(table, attack_measures().subspan(1), columns);
     case TableColumn::kExamples:
-      return columns.push_back(sum_column("examples", &Row::examples, scaled_count));
+      return columns.push_back(cost_column("examples", &Row::examples, scaled_count));
     case TableColumn::kGradients:
-      return columns.push_back(sum_column("gradients", &Row::gradients, scaled_count));
+      return columns.push_back(cost_column("gradients", &Row::gradients, scaled_count));
     case TableColumn::kOperations:
       return columns.push_back({"operations", Align::kNumber, [](const Row& row) -> Cell {
                                   if (!row.operations) return kNothing;
                                   return {scaled_count(*row.operations), row.operations_at_least ? "≥ " : ""};
                                 }});
     case TableColumn::kUplink:
-      return columns.push_back(bytes_column("uplink", &Row::uplink_bytes));
+      return columns.push_back(cost_column("uplink", &Row::uplink_bytes, scaled_bytes));
     case TableColumn::kDownlink:
-      return columns.push_back(bytes_column("downlink", &Row::downlink_bytes));
+      return columns.push_back(cost_column("downlink", &Row::downlink_bytes, scaled_bytes));
     case TableColumn::kTotalUplink:
-      return columns.push_back(sum_column("total uplink", &Row::total_uplink_bytes, scaled_bytes));
+      return columns.push_back(cost_column("total uplink", &Row::total_uplink_bytes, scaled_bytes));
     case TableColumn::kTotalDownlink:
-      return columns.push_back(sum_column("total downlink", &Row::total_downlink_bytes, scaled_bytes));
+      return columns.push_back(cost_column("total downlink", &Row::total_downlink_bytes, scaled_bytes));
     case TableColumn::kSeconds:
       return columns.push_back({"seconds", Align::kPoint, [](const Row& row) -> Cell {
                                   return row.seconds ? number_cell(human_seconds(*row.seconds)) : kNothing;

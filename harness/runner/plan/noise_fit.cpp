@@ -12,6 +12,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
 
+#include "harness/oracle/private_uplink.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "results/text/number_format.hpp"
 
@@ -53,21 +54,42 @@ double NoiseFit::epsilon_of(const GridPoint& point, const AlgorithmEntry& entry,
          "Set noise_multiplier for it");
 }
 
+double NoiseFit::limit_of(const GridPoint& point, const AlgorithmEntry& entry, std::int64_t seed) const {
+  AlgorithmEntry trial = entry;
+  set_noise(trial.privacy, 1);
+  const PrivacyPolicy policy = policy_of(trial);
+  const auto* client = std::get_if<ClientPolicy>(&policy);
+  if (client == nullptr) return std::numeric_limits<double>::infinity();
+  const auto clients = std::ssize(inputs_.dealt(point.experiment, seed)->partition);
+  return noise_limit(*client, point.experiment.cohort_size(clients));
+}
+
 double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) const {
   const double target = entry.noise_for_epsilon();
   const std::string place = place_of(point, entry);
   double noise = 0;
   for (const std::int64_t seed : point.experiment.seeds) {
-    const auto costs = [&](double multiplier) { return epsilon_of(point, entry, multiplier, seed); };
+    const double limit = limit_of(point, entry, seed);
+    const double most = 0.999 * limit;  // four digits of which, rounded up, are below it
+    const auto costs = [&](double multiplier) {
+      return epsilon_of(point, entry, std::min(multiplier, most), seed);
+    };
     if (noise > 0 && costs(noise) <= target) continue;
     if (std::isinf(costs(1)))
       refuse(place, target, "whatever the noise, it costs more than anybody can prove a bound of",
              "Look for accesses without noise, such as label counts that tests of clients tell, and for what "
              "accountants do not know, such as samples of a fixed size without `assume`");
+    if (std::isfinite(limit) && !(costs(most) <= target))
+      refuse(
+          place, target,
+          fmt::format("none below {} is enough, which is twice the noise on the count of adaptive clipping",
+                      results::short_number(limit)),
+          "Set a larger count_noise, or allow a larger epsilon");
     try {
       const Solution least = calibrate({.rate = 1, .steps = 1, .delta = 0, .epsilon = target},
                                        [&](const Setting& trial) { return costs(trial.noise_multiplier); });
-      noise = results::rounded_up(least.setting.noise_multiplier, 4);  // as everybody can write down
+      noise = results::rounded_up(std::min(least.setting.noise_multiplier, most),
+                                  4);  // as everybody can write down
     } catch (const Error& error) {
       refuse(place, target, error.complaint().found, error.complaint().remedy);
     }

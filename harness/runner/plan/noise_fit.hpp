@@ -35,6 +35,8 @@ class NoiseFit {
   double noise_for(const GridPoint& point, const AlgorithmEntry& entry) const;
   double epsilon_of(const GridPoint& point, const AlgorithmEntry& entry, double noise,
                     std::int64_t seed) const;
+  // What the noise multiplier must stay below; infinite without such a limit.
+  double limit_of(const GridPoint& point, const AlgorithmEntry& entry, std::int64_t seed) const;
 
   const PluginHost& host_;
   SharedInputs& inputs_;
