@@ -75,9 +75,7 @@ void Simulation::check_anybody_pays(const Centres& centres) const {
   for (std::int64_t round = 1; round <= setup_.rounds; ++round) {
     for (const std::int64_t client : cohort_of(round)) {
       const auto accesses = planned_accesses(client, round, ledger_, centres);
-      if (!accesses ||
-          pays(client, Ledger::charged_of(ledger_.clients().at(client).segments), accesses->charged()))
-        return;
+      if (!accesses || pays(client, ledger_, *accesses)) return;
       drawn.insert(client);
       cost = odometer_.epsilon(accesses->charged()).epsilon;
     }
@@ -133,10 +131,14 @@ bool Simulation::pays(std::int64_t client, std::vector<Access> charged,
   return epsilon && *epsilon <= budget_of(setup_.policy, client);
 }
 
+bool Simulation::pays(std::int64_t client, const Ledger& ledger, const RoundAccesses& round) const {
+  return !has_own_budgets(setup_.policy) ||
+         pays(client, Ledger::charged_of(ledger.clients().at(client).segments), round.charged());
+}
+
 bool Simulation::pays_again(std::int64_t client, const Ledger& ledger) const {
-  const std::vector<Ledger::Segment>& segments = ledger.clients().at(client).segments;
-  const auto again = same_again(segments);
-  return !again || pays(client, Ledger::charged_of(segments), again->charged());
+  const auto again = same_again(ledger.clients().at(client).segments);
+  return !again || pays(client, ledger, *again);
 }
 
 std::set<std::int64_t> Simulation::spent_so_far() const {
@@ -163,8 +165,7 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
   for (std::size_t place = 0; place < cohort.size(); ++place) {
     const std::int64_t client = cohort[place];
     const auto accesses = has_own_budgets(setup_.policy) ? accesses_of(place) : std::nullopt;
-    if (!accesses ||
-        pays(client, Ledger::charged_of(ledger_.clients().at(client).segments), accesses->charged())) {
+    if (!accesses || pays(client, ledger_, *accesses)) {
       places.push_back(place);
       paying.push_back(client);
       continue;

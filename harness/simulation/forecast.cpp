@@ -94,13 +94,11 @@ bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_
   bool complete = true;
   for (const std::int64_t client : cohort) {
     if (spent.contains(client)) continue;
-    const std::vector<Ledger::Segment>& segments = ledger.clients().at(client).segments;
     std::optional<RoundAccesses> accesses = planned_accesses(client, round, ledger, centres);
-    if (!accesses) accesses = same_again(segments);
+    if (!accesses) accesses = same_again(ledger.clients().at(client).segments);
     if (!accesses) {
       complete = complete && hidden != Unit::kRecord;
-    } else if (has_own_budgets(setup_.policy) &&
-               !pays(client, Ledger::charged_of(segments), accesses->charged())) {
+    } else if (!pays(client, ledger, *accesses)) {
       spent.insert(client);
     } else {
       ledger.record(round, client, *accesses);

@@ -106,12 +106,12 @@ void Simulation::charge_rest() {
         accesses = as_planned(accesses, *planned);
       else if (planned && (!downlink.centres.vary() || accesses.charged().empty()))
         accesses = *planned;
-      if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
+      if (!pays(client, ledger_, accesses)) {
         spent_.insert(client);
         continue;
       }
       ledger_.record(round, client, accesses);
-      if (has_own_budgets(setup_.policy) && !pays_again(client, ledger_)) spent_.insert(client);
+      if (!pays_again(client, ledger_)) spent_.insert(client);
     }
     // Of other units it holds what all are charged for once.
     if (policy != nullptr) ledger_.record_population(round, population);

@@ -219,7 +219,7 @@ results::RoundRecord Simulation::play_round() {
   client_states_.stage(std::move(states));
   add_canary_scores(cohort, local);
   for (const std::int64_t client : cohort) {
-    if (has_own_budgets(setup_.policy) && !pays_again(client, ledger)) spent.insert(client);
+    if (!pays_again(client, ledger)) spent.insert(client);
   }
   if (labels.defined()) train_.targets = labels;
   spent_ = std::move(spent);

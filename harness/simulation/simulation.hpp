@@ -305,6 +305,8 @@ class Simulation {
                         std::set<std::int64_t>& spent, Ledger& ledger) const;
   // Whether the client's budget pays for what it was charged for, and more.
   bool pays(std::int64_t client, std::vector<Access> charged, const std::vector<Access>& more) const;
+  // The same of a round after those of the ledger; true where clients have no budgets of their own.
+  bool pays(std::int64_t client, const Ledger& ledger, const RoundAccesses& round) const;
   bool pays_again(std::int64_t client, const Ledger& ledger) const;
   std::set<std::int64_t> spent_so_far() const;
   // States of clients that a round in progress has changed, by client.
