@@ -13,9 +13,6 @@
 
 namespace fedarena {
 
-/// More accesses than any run makes, and few enough for exact sums in 64 bits.
-inline constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
-
 /// A field in a message; lists and objects may be of any size and depth.
 std::string shown(const nlohmann::json& field);
 

@@ -60,7 +60,7 @@ std::int64_t read_count(const std::string& option, const std::string& text, std:
   std::optional<std::int64_t> count = parse_number<std::int64_t>(text);
   if (!count) {
     const std::optional<double> number = parse_number<double>(text);
-    if (number && std::abs(*number) <= static_cast<double>(kMostCount) && *number == std::floor(*number))
+    if (number && std::abs(*number) <= static_cast<double>(kMostAccesses) && *number == std::floor(*number))
       count = static_cast<std::int64_t>(*number);
   }
   if (!count || *count < least || *count > most)

@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "fedarena/accounting/event.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/schema.hpp"
 
@@ -53,13 +54,9 @@ CLI::Option* add_read(CLI::App& command, const std::string& option, const std::s
 /// the text is anything else, not finite, or not what the constraint allows.
 double read_number(const std::string& option, const std::string& text, const Constraint& constraint);
 
-/// The most of a count that has no limit of its own: as many accesses as a ledger may hold (kMostAccesses
-/// there).
-inline constexpr std::int64_t kMostCount = 1'000'000'000'000;
-
-/// The same for a whole number from `least` to `most`; up to kMostCount it may also be written as "1e9".
+/// The same for a whole number from `least` to `most`; up to kMostAccesses it may also be written as "1e9".
 std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least,
-                        std::int64_t most = kMostCount);
+                        std::int64_t most = kMostAccesses);
 
 /// The text. Throws Error, naming the option, unless it is one of the names.
 const std::string& read_name(const std::string& option, const std::string& text,

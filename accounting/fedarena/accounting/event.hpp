@@ -13,6 +13,9 @@
 
 namespace fedarena {
 
+/// More accesses than any run makes, and few enough for exact sums in 64 bits.
+inline constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
+
 /// Which data sets count as neighbours: those that an observer must not be able to tell apart.
 enum class Adjacency {
   kAddRemove,   ///< one unit more or less
