@@ -36,6 +36,10 @@ MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, co
     : setting_(setting), positions_(std::move(positions)), held_(positions_), streams_(streams) {}
 
 void MeteredOracle::refuse_out_of_turn(const char* what) const {
+  if (closed_) {
+    throw Error(Complaint{.found = fmt::format("the oracle is asked for {} in access_plan()", what),
+                          .remedy = "A plan is made before anything is asked for: leave that to train()"});
+  }
   if (casting_votes_) {
     throw Error(
         Complaint{.found = fmt::format("the oracle is asked for {} inside of a vote", what),

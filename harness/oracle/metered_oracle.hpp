@@ -56,6 +56,9 @@ class MeteredOracle : public Oracle {
   std::int64_t gradients_left(std::int64_t batch_size) const override;
   std::int64_t size() const override { return positions_.size(0); }
 
+  /// Whether it answers anybody: who makes a plan is told of sizes and budgets alone.
+  void close() { closed_ = true; }
+  void open() { closed_ = false; }
   /// Takes what voters remember out of what their client remembers; to be called before anything is asked.
   void recall(Message& state);
   /// What the client has of its own, which votes must leave as it is; to be called before anything is asked.
@@ -128,8 +131,8 @@ class MeteredOracle : public Oracle {
     Voting voting;
     bool keeps;  // whether they remember beyond the round
   };
-  // Inside of a vote, which has private examples already and may give away nothing but its answer; and in
-  // threads that the harness does not know, whose turn decides which answer is whose.
+  // While it is closed; inside of a vote, which has private examples already and may give away nothing but
+  // its answer; and in threads that the harness does not know, whose turn decides which answer is whose.
   void refuse_out_of_turn(const char* what) const;
   torch::Tensor cast(Voting& voting, const Vote& vote, const VoteQuery& query);
   // These are not written down.
@@ -145,7 +148,7 @@ class MeteredOracle : public Oracle {
   Streams streams_;
   std::unique_ptr<RandomSource> responses_;  // nullptr before the first
   std::thread::id thread_ = std::this_thread::get_id();
-  bool casting_votes_ = false;
+  bool closed_ = false, casting_votes_ = false;
   int failed_votes_ = 0;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same

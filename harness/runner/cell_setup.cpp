@@ -78,9 +78,9 @@ OpenedCell::OpenedCell(const PlannedCell& cell, const PluginHost& host, SharedIn
       simulation_(cell_setup(cell, inputs, *dealt_, *algorithm_, host.info(cell.algorithm->name).plugin, pool,
                              stop)) {}
 
-bool CannotBegin::try_cell(const PlannedCell& cell, Simulation& simulation) {
+bool CannotBegin::try_cell(const PlannedCell& cell, const std::function<void()>& begin) {
   try {
-    simulation.check_next_round();
+    begin();
     return true;
   } catch (const PluginFailure&) {
     throw;

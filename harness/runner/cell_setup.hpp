@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,9 +63,8 @@ class OpenedCell {
 /// Why cells cannot begin, gathered to be said at once.
 class CannotBegin {
  public:
-  /// False where the cell's first round would be refused before anybody works, for which a budget is too
-  /// small.
-  bool try_cell(const PlannedCell& cell, Simulation& simulation);
+  /// False where `begin` throws what its algorithm refuses, or its budget: an Error, but no PluginFailure.
+  bool try_cell(const PlannedCell& cell, const std::function<void()>& begin);
   /// Of the first, with the number of the others; none: all can.
   std::optional<Complaint> complaint() const;
 

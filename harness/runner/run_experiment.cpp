@@ -73,7 +73,7 @@ class Arena {
       if (stop_.load(std::memory_order_relaxed)) return false;
       needs.push_back(checks_.check(cell));
     }
-    check_budgets();
+    check_beginnings();
     const std::int64_t budget = memory_budget();
     const auto above = std::ranges::count_if(needs, [&](std::int64_t need) { return need > budget; });
     if (options_.jobs > 1 && above > 0) {
@@ -90,14 +90,18 @@ class Arena {
   }
 
  private:
-  // Of what was begun, the next round says so itself.
-  void check_budgets() {
+  // Of what was begun, the next round says so itself. What an algorithm refuses is no seed's, unlike budgets.
+  void check_beginnings() {
     CannotBegin refused;
+    std::set<std::pair<const GridPoint*, const AlgorithmEntry*>> seen;
     for (const PlannedCell& cell : cells_) {
-      if (!has_budget(policy_of(*cell.algorithm)) || recorded_summary(options_.out / cell.folder())) continue;
+      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+      const bool is_first = seen.emplace(cell.point, cell.algorithm).second;
+      if (!is_first && !has_budget(policy_of(*cell.algorithm))) continue;
+      if (recorded_summary(options_.out / cell.folder())) continue;
       try {
-        OpenedCell opened(cell, host_, inputs_, pool_, stop_);
-        refused.try_cell(cell, opened.simulation());
+        refused.try_cell(
+            cell, [&] { OpenedCell(cell, host_, inputs_, pool_, stop_).simulation().check_next_round(); });
       } catch (const PluginFailure&) {  // which the cell tells when it is its turn
       }
     }

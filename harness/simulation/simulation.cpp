@@ -98,6 +98,7 @@ Simulation::Simulation(const SimulationSetup& setup)
   RoundNotes unused;
   Server server = server_view(0, unused);
   setup_.algorithm.start(server);
+  try_plan();
   randomise_labels();
 }
 
@@ -222,7 +223,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams, past.charged);
   oracle->recall(state);
   oracle->seal_in_votes(state, result.observed);
-  const std::optional<AccessPlan> plan = plan_of(client, round, past.participations, *oracle);
+  std::optional<AccessPlan> plan;
+  if (unit(setup_.policy) == Unit::kRecord) plan = plan_of(client, round, past.participations, *oracle);
   Client view = client_view(client, round, past.participations, *oracle, state, result.observed);
   Message message = setup_.algorithm.train(view, downlink.message);
   oracle->refuse_caught_failure();

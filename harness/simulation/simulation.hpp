@@ -105,6 +105,7 @@ struct SeenUplink {
 /// round either completes or leaves no trace.
 class Simulation {
  public:
+  /// Starts the algorithm. Throws what it refuses, of that and of the plan of one client's first round.
   explicit Simulation(const SimulationSetup& setup);
 
   /// Cohort, broadcast, local training, aggregation and, when due, evaluation. Throws BudgetSpent instead of
@@ -238,10 +239,12 @@ class Simulation {
   DeclaredUplink declared_uplink(std::int64_t client, std::int64_t round, std::int64_t examples) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
                            const Past& past) const;
-  // What the algorithm plans to ask of a client in a round, under a policy on records.
-  // Error where making the plan asks the oracle for anything.
+  // What the algorithm plans to ask of a client in a round. Error where making the plan asks the oracle for
+  // anything.
   std::optional<AccessPlan> plan_of(std::int64_t client, std::int64_t round, std::int64_t participations,
                                     MeteredOracle& oracle) const;
+  // Whatever the policy, so that settings which do not suit it are refused before anybody works.
+  void try_plan() const;
   // What the plan has beyond what was asked. Error where more was asked than planned.
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
   // Who takes part in a round to come; nobody where the system will draw: then the population is charged.

@@ -85,7 +85,6 @@ class Pppfl final : public Algorithm {
   void start(Server& server) const override { check_draws_classes(server.model); }
 
   Message train(Client& client, const Message& downlink) const override {
-    if (by_budget()) check_budget(client);
     make_sets(config_, client);
     if (!trains(client.round)) return {};
     Params start = config_.start_average * downlink[kModel];
@@ -110,6 +109,7 @@ class Pppfl final : public Algorithm {
 
   // Sets are made once, and later rounds look at nothing else.
   std::optional<AccessPlan> access_plan(const Client& client) const override {
+    if (by_budget()) check_budget(client);
     return sets_plan(config_, client);
   }
 

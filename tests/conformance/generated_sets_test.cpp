@@ -178,7 +178,8 @@ TEST_F(PppflOnQuadratics, SendsItsBudgetOrSaysThatItNeedsOne) {
   const auto algorithm = plugins().create("pppfl", {{"weights", "budget"}});
   OpenShard shard(rounds.bench.model, random_batch(rounds.bench.model, 3));
   const Message downlink{{kModel, point(1)}};
-  EXPECT_THAT(message_of([&] { rounds.train(*algorithm, shard, downlink, 1); }),
+  const Client without = rounds.bench.client(shard, rounds.client_state, 1, 8, Workbench::client_streams(1));
+  EXPECT_THAT(message_of([&] { (void)algorithm->access_plan(without); }),
               HasSubstr("weights = \"budget\", but the clients have no budgets"));
   EXPECT_EQ(rounds.train(*algorithm, shard, downlink, 2, 7.5)[kClientBudget], 7.5);
 }

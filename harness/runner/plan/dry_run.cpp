@@ -162,10 +162,15 @@ class DryRun {
   };
 
   Start start_of(const PlannedCell& cell) {
-    OpenedCell opened(cell, host_, inputs_, pool_, stop_);
-    Simulation& simulation = opened.simulation();
-    if (!cannot_begin_.try_cell(cell, simulation)) return {};
-    Start start{true, simulation.next_downlink().size(), simulation.forecast()};
+    Start start;
+    start.can_begin = cannot_begin_.try_cell(cell, [&] {
+      OpenedCell opened(cell, host_, inputs_, pool_, stop_);
+      Simulation& simulation = opened.simulation();
+      simulation.check_next_round();
+      start.downlink = simulation.next_downlink().size();
+      start.forecast = simulation.forecast();
+    });
+    if (!start.can_begin) return {};
     if (!cell.algorithm->is_private() || !start.forecast.complete)
       start.forecast.rounds = cell.point->experiment.rounds;
     return start;

@@ -223,7 +223,9 @@ class FEDARENA_API Algorithm {
   /// may change what is asked for, or where rounds differ; anywhere, it shows before the work what a budget
   /// does not pay for. None: what was asked for is charged. It must follow from what is public:
   /// hyper-parameters, round, sizes, budget and participations. The client's state is empty meanwhile, since
-  /// what was answered may have decided on it.
+  /// what was answered may have decided on it, and its oracle answers nothing. Once before the first round it
+  /// is called for one client that holds examples, whatever the policy: the place to refuse settings that do
+  /// not suit the policy or its budgets.
   virtual std::optional<AccessPlan> access_plan(const Client& /*client*/) const { return std::nullopt; }
   /// Whether clients are tested with models of their own.
   virtual bool personalises() const { return false; }

@@ -1,5 +1,6 @@
 // An algorithm that fails ends its own cell, by name, and no other one.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,6 +52,27 @@ TEST_F(FailedCells, AreNamedAndLetTheOthersGoOn) {
                       "seed 2.\n$"));
     EXPECT_EQ(state_of(where + "/fedavg-seed-1"), results::kFinished);
     EXPECT_EQ(state_of(where + "/fedavg-seed-2"), results::kFinished);
+  }
+}
+
+// What an algorithm refuses of its settings, its policy and its budgets, in start() or in its first plan.
+TEST_F(FailedCells, AreNoneWhereSettingsDoNotSuitTheirAlgorithm) {
+  const std::string fedavg = "\n[[algorithms]]\nname = \"fedavg\"\n",
+                    pppfl = fedavg + "\n[[algorithms]]\nname = \"pppfl\"\n";
+  for (const auto& [algorithms, message] : std::map<std::string, std::string>{
+           {fedavg + "\n[[algorithms]]\nname = \"thrower\"\nwhere = \"start\"\nwhat = \"error\"\n",
+            "thrower, seed 1: wrong number (algorithm \"thrower\" of plugin good 1.2.3, in start)"},
+           {fedavg + "\n[[algorithms]]\nname = \"dsc\"\n",
+            "dsc, seed 1: dsc condenses the examples of one client"},
+           {pppfl + "weights = \"budget\"\ngenerator = \"noise\"\n",
+            "pppfl, seed 1: weights = \"budget\", but the clients have no budgets"},
+           {pppfl, "pppfl, seed 1: the generator \"datalens\" would train forever"},
+           {pppfl + "\n[privacy]\npolicy = \"record\"\nnoise_source = \"system\"\n",
+            "pppfl, seed 1: the generator \"datalens\" would train forever"}}) {
+    SmallExperiment{.seeds = "[1, 2]", .rounds = 1, .algorithms = {}, .more = algorithms}.write_to(scratch);
+    for (const char* dry : {"--dry-run", ""})
+      EXPECT_THAT(refused(run("out") + dry), HasSubstr("fedarena: " + message)) << dry;
+    EXPECT_FALSE(fs::exists(scratch / "out")) << "a cell began";
   }
 }
 
@@ -121,6 +143,10 @@ TEST_F(FailedCells, DoNotSayWhyWhereNobodyCanDrawTheNoiseAgain) {
               AllOf(HasSubstr("thrower, seed 1: the algorithm failed in round 1; why is not said"),
                     Not(HasSubstr("the exception's text"))));
   EXPECT_THAT(summary_of(scratch / "out/thrower-seed-1").failure, HasSubstr("why is not said"));
+  // A first plan is made before anybody was answered.
+  replace_in(scratch / "small.toml", "\"train\"", "\"access_plan\"");
+  EXPECT_THAT(refused(run("planned")),
+              HasSubstr("failed in access_plan, round 1, client 0: the exception's text"));
 }
 
 // The stacks of all jobs take more address space than there is, those that the program itself starts do not.

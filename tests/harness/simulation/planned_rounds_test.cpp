@@ -226,8 +226,13 @@ TEST_F(PlannedRounds, RefuseAPlanThatLooksAtData) {
   };
   Simulation simulation(setup(records_hidden()));
   simulation.next_round();
-  EXPECT_THAT(test::message_of([&] { simulation.next_round(); }),
-              testing::HasSubstr("asks for private data in access_plan() of client "));
+  EXPECT_THAT(refused_round(simulation), HasSubstr("the oracle is asked for a gradient in access_plan()"));
+  // Where nothing is private, either; and what it saw cannot stand in what it throws.
+  algorithm.plan = [](const Client& client) -> std::optional<AccessPlan> {
+    throw Error::of("{} examples", client.oracle.exact_batch().size());
+  };
+  EXPECT_THAT(test::message_of([&] { Simulation unstarted(setup(NoPolicy{})); }),
+              StartsWith("the oracle is asked for examples in access_plan()"));
 }
 
 using Forecasts = PrivateRuns;
