@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -52,23 +55,45 @@ void check_params(const Params& params, const Model& model, const std::string& w
   if (const std::string why = unsendable(params.flat()); !why.empty()) throw Error::of("{} {}", what, why);
 }
 
+// As it is sent: in memory it may repeat one number.
+double bytes_of(const torch::Tensor& tensor) {
+  const auto shape = tensor.sizes();
+  return std::accumulate(shape.begin(), shape.end(), static_cast<double>(tensor.element_size()),
+                         std::multiplies<>());
+}
+
+// Of a message, beside which lies what is encoded and decoded of it: more than that would end the whole run.
+double most_bytes() {
+  static const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return memory / 3;
+}
+
 // What could not be sent or kept.
 void check_message(const Message& message, const Model& model, const std::string& what) {
   constexpr std::size_t kLongest = 255;
+  constexpr double kGiB = 1 << 30;
+  double bytes = 0;
   for (const Message::Entry& entry : message.entries()) {
     if (entry.name.size() > kLongest) {
       throw Error::of("{} has a name of {} characters, which begins \"{}\"; allowed: at most {}", what,
                       entry.name.size(), entry.name.substr(0, 20), kLongest);
     }
     const std::string named = fmt::format("\"{}\" in {}", entry.name, what);
-    if (const auto* params = std::get_if<Params>(&entry.content)) check_params(*params, model, named);
+    const auto* params = std::get_if<Params>(&entry.content);
+    if (params != nullptr) check_params(*params, model, named);
     const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
     if (const std::string why = tensor == nullptr ? "" : unsendable(*tensor); !why.empty())
       throw Error::of("{} {}", named, why);
+    if (tensor != nullptr || params != nullptr)
+      bytes += bytes_of(tensor != nullptr ? *tensor : params->flat());
     const auto same_name = [&](const Message::Entry& other) { return other.name == entry.name; };
     if (std::ranges::count_if(message.entries(), same_name) > 1)
       throw Error::of("the name \"{}\" stands twice in {}", entry.name, what);
   }
+  if (bytes > most_bytes())
+    throw Error::of("{} takes {:.1f} GiB; allowed: at most {:.1f}, a third of the machine's memory", what,
+                    bytes / kGiB, most_bytes() / kGiB);
 }
 
 // What an algorithm is handed for reading is shared: with other clients, with what is sent, with other calls.

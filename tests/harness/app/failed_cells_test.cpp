@@ -134,6 +134,13 @@ TEST_F(FailedCells, AreNotInterruptedByWhoSaysSo) {
   EXPECT_EQ(state_of("out/fedavg-seed-1"), results::kFinished);
 }
 
+TEST_F(FailedCells, AreThoseWhoseMessagesNoMachineHolds) {
+  write("train\"\nwhat = \"huge", {.rounds = 1});
+  EXPECT_THAT(refused(run("out")), HasSubstr("thrower, seed 1: the client's message takes 4194304.0 GiB; "));
+  EXPECT_EQ(state_of("out/thrower-seed-1"), results::kFailed);
+  EXPECT_EQ(state_of("out/fedavg-seed-1"), results::kFinished);
+}
+
 // Each attempt at the round is answered with other noise, and none of them is charged.
 TEST_F(FailedCells, DoNotSayWhyWhereNobodyCanDrawTheNoiseAgain) {
   write("train", {.rounds = 1,

@@ -117,6 +117,8 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
   EXPECT_THAT(failure("access_plan", "negative"),
               StartsWith("the plan of accesses has the number -1; allowed: numbers from 0 (algorithm"));
   EXPECT_THAT(failure("train", "name"), StartsWith("the client's message has a name of 256 characters"));
+  EXPECT_THAT(failure("train", "huge"),
+              StartsWith("the client's message takes 4194304.0 GiB; allowed: at most "));
   EXPECT_THAT(failure("train", "undefined"), StartsWith("\"image\" in the client's message is an undefined"));
   EXPECT_THAT(failure("train", "state"), StartsWith("\"kept\" in the client's state is empty"));
 }

@@ -83,6 +83,8 @@ class Thrower final : public Algorithm {
     if (told("train", "downlink")) downlink[kSent].flat().add_(1);
     if (told("train", "half")) return {{Key<torch::Tensor>{"image"}, torch::zeros({1}, torch::kFloat16)}};
     if (told("train", "sparse")) return {{Key<torch::Tensor>{"image"}, torch::zeros({2, 2}).to_sparse()}};
+    if (told("train", "huge"))
+      return {{Key<torch::Tensor>{"image"}, torch::zeros({1}).expand({std::int64_t{1} << 50})}};
     if (told("train", "twice"))
       return {{Key<std::int64_t>{"client"}, client.id}, {Key<double>{"client"}, 1.0}};
     if (config_.where == "personalise")
