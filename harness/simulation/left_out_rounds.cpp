@@ -37,7 +37,7 @@ std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
   return draws_secret_cohorts() ? std::vector<std::int64_t>() : cohort_of(round);
 }
 
-std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers(const Downlink& downlink) {
+std::map<std::int64_t, RoundAccesses> Simulation::train_newcomers(const Downlink& downlink) {
   const Unit hidden = unit(setup_.policy);
   if (hidden == Unit::kLocal) return {};  // messages are declared
   std::set<std::int64_t> drawn;
@@ -45,21 +45,20 @@ std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers(cons
     for (const std::int64_t client : known_cohort(round)) drawn.insert(client);
   }
   std::vector<std::int64_t> clients;
+  std::map<std::int64_t, RoundAccesses> asked;
   for (const std::int64_t client : drawn) {
     const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
     const bool is_new = segments.empty() || (hidden == Unit::kRecord && charges_nothing(segments));
-    if (is_new && !spent_.contains(client)) clients.push_back(client);
+    if (!is_new || spent_.contains(client)) continue;
+    clients.push_back(client);
+    asked[client] = {};
   }
-  std::vector<LocalResult> trained(clients.size());
   setup_.pool.for_each(clients.size(), [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     const std::int64_t client = clients[index];
-    trained[index] = train_client(client, round_ + 1, downlink, past_of(client));
+    asked.at(client) = train_client(client, round_ + 1, downlink, past_of(client)).accesses;
   });
-  std::map<std::int64_t, LocalResult> results;
-  for (std::size_t index = 0; index < clients.size(); ++index)
-    results.emplace(clients[index], std::move(trained[index]));
-  return results;
+  return asked;
 }
 
 RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {
@@ -99,7 +98,7 @@ void Simulation::charge_rest() {
       const bool is_new = newcomer != newcomers.end();
       const auto [known, unknown] = dearest.try_emplace(client);
       if (unknown) known->second = dearest_accesses(segments);
-      if (is_new && known->second.charged().empty()) known->second = newcomer->second.accesses;
+      if (is_new && known->second.charged().empty()) known->second = newcomer->second;
       RoundAccesses accesses = known->second;
       const auto planned = planned_accesses(client, round, ledger_, downlink.centres);
       if (planned && is_new && segments.empty())

@@ -249,8 +249,8 @@ class Simulation {
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
   // Who takes part in a round to come; nobody where the system will draw: then the population is charged.
   std::vector<std::int64_t> known_cohort(std::int64_t round) const;
-  // Trains once, for nothing, whom the rounds that are left out would ask for the first time.
-  std::map<std::int64_t, LocalResult> train_newcomers(const Downlink& downlink);
+  // Trains once, for nothing, whom the rounds that are left out would ask for the first time: for what.
+  std::map<std::int64_t, RoundAccesses> train_newcomers(const Downlink& downlink);
   // What a client will be charged for in a round after those of the ledger, as its plan or the message that
   // it declares tells beforehand, around those centres; none where there is neither.
   std::optional<RoundAccesses> planned_accesses(std::int64_t client, std::int64_t round, const Ledger& before,
