@@ -1,6 +1,7 @@
 #include "harness/runner/rank_worker.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,6 @@
 #include "harness/runner/plan/device.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "harness/runner/record/gpu.hpp"
-#include "harness/simulation/simulation.hpp"
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
@@ -71,22 +71,17 @@ class ServedCell {
     if (request.hands_on) inputs.hand_on();
     inputs.take(experiment, request.from_host);
     check_same_here("examples", parts.text(), inputs.data_hash(experiment), here);
-    dealt_ = inputs.dealt(experiment, cell.seed);
-    check_same_here("clients' shares of the examples", parts.text(), dealt_->card.statistics.index_hash,
-                    here);
-    algorithm_ = host.create(cell.algorithm->name, cell.algorithm->settings);
-    simulation_ = std::make_unique<Simulation>(
-        cell_setup(cell, inputs, *dealt_, *algorithm_, host.info(cell.algorithm->name).plugin, pool, stop));
-    worker_ = simulation_->worker();
+    const auto dealt = inputs.dealt(experiment, cell.seed);
+    check_same_here("clients' shares of the examples", parts.text(), dealt->card.statistics.index_hash, here);
+    opened_.emplace(cell, host, inputs, pool, stop);
+    worker_ = opened_->simulation().worker();
     worker_.for_host = inputs.for_host(experiment);
   }
   const Worker& worker() const { return worker_; }
 
  private:
   std::vector<GridPoint> points_;
-  std::shared_ptr<const PartitionedData> dealt_;
-  std::unique_ptr<const Algorithm> algorithm_;
-  std::unique_ptr<Simulation> simulation_;
+  std::optional<OpenedCell> opened_;
   Worker worker_;
 };
 
