@@ -110,8 +110,7 @@ class CellRun {
 
   bool simulate() {
     const AlgorithmEntry& entry = *cell_.algorithm;
-    const auto algorithm =
-        begun([&] { return of_algorithm([&] { return shared_.host.create(entry.name, entry.settings); }); });
+    const auto algorithm = begun([&] { return shared_.host.create(entry.name, entry.settings); });
     SimulationSetup setup = cell_setup(cell_, shared_.inputs, dealt_, *algorithm,
                                        shared_.host.info(entry.name).plugin, shared_.pool, shared_.stop);
     setup.on_client = [&](std::int64_t done, std::int64_t all) {
@@ -121,7 +120,7 @@ class CellRun {
     setup.crew = shared_.crew;
     setup.states = {.memory = shared_.options.state_memory, .file = folder_ / results::kClientStatesFile};
     // Before the crew begins, where an algorithm that cannot start would be a failure of each rank.
-    Simulation simulation = begun([&] { return of_algorithm([&] { return Simulation(setup); }); });
+    Simulation simulation = begun([&] { return Simulation(setup); });
     const CrewRun run(setup.crew, [&](Crew& crew) {
       crew.begin(describe_for_ranks(cell_, shared_.inputs), shared_.inputs.for_host(experiment_));
     });
@@ -159,7 +158,7 @@ class CellRun {
   template <typename Begin>
   auto begun(const Begin& begin) const -> decltype(begin()) {
     try {
-      return begin();
+      return of_algorithm(begin);
     } catch (const Interrupted&) {
       refuse_unasked();
       throw;
