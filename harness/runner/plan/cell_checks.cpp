@@ -13,7 +13,6 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/per_example.hpp"
-#include "harness/loader/guarded_algorithm.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/runner/cell_setup.hpp"
@@ -148,14 +147,6 @@ void check_labels(const PrivacyPolicy& policy, const Experiment& experiment, std
 
 }  // namespace
 
-// Settings that the algorithm itself refuses are a mistake of the experiment file.
-void CellChecks::check_settings(const AlgorithmEntry& entry) const {
-  try {
-    host_.create(entry.name, entry.settings);
-  } catch (const PluginFailure&) {  // which the cell tells when it is its turn
-  }
-}
-
 std::int64_t CellChecks::check(const PlannedCell& cell) {
   try {
     return checked(cell);
@@ -193,7 +184,6 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
                       dataset.train, dataset.classes, model.layout()->numel());
   say_(delta_note(entry, policy, dealt->partition));
   check_numbers(entry, experiment.dtype);
-  check_settings(entry);
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));
   check_plugin_and_device(run, environment->second.json);

@@ -35,7 +35,6 @@ class CellChecks {
 
  private:
   std::int64_t checked(const PlannedCell& cell);
-  void check_settings(const AlgorithmEntry& entry) const;
 
   const PluginHost& host_;
   const RunOptions& options_;
