@@ -269,6 +269,22 @@ TEST_F(BundleTest, ThatWasDamagedIsRefused) {
   EXPECT_THAT(unpack_refusal(scratch_ / "pipe.tar.gz"), HasSubstr("is a pipe"));
 }
 
+// Every file in it fits the manifest.
+TEST_F(BundleTest, WhoseLastBytesAreDamagedIsRefused) {
+  record("runs/dp-fedavg-seed-1");
+  bundle(scratch_ / "a.tar.gz");
+  const std::string whole = content_of(scratch_ / "a.tar.gz");
+  for (const std::size_t from_end : {8, 1}) {  // checksum, length
+    std::string damaged = whole;
+    damaged[whole.size() - from_end] ^= 1;
+    EXPECT_THAT(unpack_refusal(scratch_.write("b.tar.gz", damaged)),
+                HasSubstr("this is not a bundle, or it is damaged or cut off (the compressed stream does not "
+                          "fit its checksum, length or form)"));
+  }
+  EXPECT_THAT(unpack_refusal(scratch_.write("b.tar.gz", whole.substr(0, whole.size() - 1))),
+              HasSubstr("(the compressed stream is cut off)"));
+}
+
 TEST_F(BundleTest, OfAManifestThatIsNestedDeeplyIsRefused) {
   pack(scratch_ / "a.tar", {{kManifestFile, "{\"schema\":" + std::string(1'000'000, '[') + "}"}});
   EXPECT_THAT(unpack_refusal(scratch_ / "a.tar"), HasSubstr("bundle.json: lists and objects lie too deep"));
