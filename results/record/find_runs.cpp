@@ -9,7 +9,6 @@
 #include "fedarena/base/pool.hpp"
 
 #include "results/record/durable_file.hpp"
-#include "results/record/run_setup.hpp"
 #include "results/record/seal.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
@@ -33,7 +32,9 @@ FoundRun read_run(const fs::path& folder) {
   }
   try {
     Summary summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
-    is_control(summary, folder);  // throws where list, watch and export would
+    // Whoever compares runs reads it, and one that cannot be read must not stop the others.
+    std::error_code unseen;
+    if (fs::is_regular_file(folder / kExperimentFile, unseen)) read_whole_file(folder / kExperimentFile);
     run.summary = std::move(summary);
   } catch (const Error& error) {
     run.problem = problem_line(error);

@@ -84,18 +84,22 @@ TEST_F(FindRunsTest, ABrokenRunDoesNotHideTheOthers) {
   EXPECT_EQ(runs[3].problem, "summary.json: is a pipe; allowed: a regular file");
 }
 
-// It says whether the run is the control of an audit, whose noise is off.
+// Of a private run that goes on it says whether it is the control of an audit; whoever compares runs reads
+// it.
 TEST(FindRuns, ARunWhoseExperimentFileCannotBeReadIsBroken) {
   const Scratch folder;
   Summary summary = unfinished("dp-fedavg", 1, 0);
   summary.policy = "record";
   summary.privacy = PrivacyClaim{.unit = "record", .settings = {.delta = 1e-5, .orders = "opacus"}};
   RunDirectory::create(folder / "runs/private", "", "{}", summary);
-  EXPECT_EQ(find_runs(std::vector{folder / "runs"}).front().summary, summary);
-  fs::resize_file(folder / "runs/private" / kExperimentFile, kMostBytesOfText + 1);
-  const FoundRun run = find_runs(std::vector{folder / "runs"}).front();
-  EXPECT_FALSE(run.summary);
-  EXPECT_THAT(run.problem, StartsWith("experiment.toml: has more than 1073741824 bytes"));
+  make_run(folder / "runs/a", 1);
+  ASSERT_EQ(find_runs(std::vector{folder / "runs"}).back().summary, summary);
+  for (const char* name : {"a", "private"})
+    fs::resize_file(folder / "runs" / name / kExperimentFile, kMostBytesOfText + 1);
+  for (const FoundRun& run : find_runs(std::vector{folder / "runs"})) {
+    EXPECT_FALSE(run.summary) << run.path;
+    EXPECT_THAT(run.problem, StartsWith("experiment.toml: has more than 1073741824 bytes"));
+  }
 }
 
 // What is being made is not a run yet.
