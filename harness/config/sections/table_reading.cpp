@@ -148,6 +148,9 @@ void check_rules(const CatalogEntry& entry, const Settings& settings, const Tabl
     Complaint complaint = error.complaint();
     complaint.place = table.place.file.empty() ? elsewhere : table.place;
     for (const Setting& setting : table.settings) {
+      if (complaint.found.starts_with(setting.key + " ")) complaint.place = setting.written.place;
+    }
+    for (const Setting& setting : table.settings) {
       if (setting.overridden) complaint.place = setting.place;
     }
     complain(std::move(complaint));

@@ -105,6 +105,14 @@ TEST(Rules, HoldForEveryChoice) {
   EXPECT_EQ(refusal(with("[privacy]\npolicy = \"none\"\n", ""), {}, {}, catalog), "e.toml: no");
 }
 
+TEST(Rules, RefuseASettingWhereItIsWritten) {
+  Catalog catalog = sample_catalog();
+  catalog.models[0].check = [](const Settings&) { throw Error::of("width is odd"); };
+  EXPECT_EQ(refusal(kSample, {}, {}, catalog), "e.toml:16:9: width is odd");
+  EXPECT_EQ(refusal(with("width = 64\n", ""), {}, {}, catalog), "e.toml:14:2: width is odd");
+  EXPECT_THAT(refusal(kSample, {"model.width=3"}, {}, catalog), StartsWith("--set model.width=3: "));
+}
+
 TEST(RequiredPolicy, AcceptsTheOneThatTheAlgorithmRequires) {
   const std::string text = with(private_sample(), "name = \"fedavg\"", "name = \"dp-fedavg\"");
   EXPECT_EQ(parse_sample(text).algorithms[0].privacy, record(1, 2));
