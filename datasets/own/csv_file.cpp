@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/file.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
@@ -48,6 +49,15 @@ std::string first_line_without_quoted(std::string_view text) {
   return line;
 }
 
+// A file that is too large is not read before it is refused, unless only unpacking it tells.
+std::vector<std::uint8_t> read_table(const std::filesystem::path& file) {
+  std::vector<std::uint8_t> content;
+  const bool fits = RegularFile(file).size() < kLargestTable;
+  if (fits) content = read_content(file, kLargestTable);
+  if (fits && content.size() < kLargestTable) return content;
+  reject_file(file, "the table has more than 16 GiB", "", "Take a part of it");
+}
+
 }  // namespace
 
 std::vector<std::string> separator_names() {
@@ -55,7 +65,7 @@ std::vector<std::string> separator_names() {
 }
 
 CsvFile::CsvFile(const std::filesystem::path& file, const std::string& separator)
-    : file_(file), content_(read_content(file, kLargestTable)) {
+    : file_(file), content_(read_table(file)) {
   check_text();
   skip_mark();
   take_separator_line();
@@ -65,7 +75,6 @@ CsvFile::CsvFile(const std::filesystem::path& file, const std::string& separator
 
 void CsvFile::check_text() const {
   const std::string_view text = text_in(content_);
-  if (text.size() == kLargestTable) reject(0, 0, "the table has more than 16 GiB", "Take a part of it");
   const bool wide = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
   if (wide || text.find('\0') != std::string_view::npos)
     reject(0, 0,

@@ -37,6 +37,13 @@ TEST_F(CsvFiles, AreReadAsRfc4180HasThem) {
   EXPECT_EQ(joined("a,b\n1, \"x, y\" \n"), "1|x, y") << "blanks around quotes";
 }
 
+// It takes no memory and, being full of holes, no disk.
+TEST_F(CsvFiles, ThatAreTooLargeAreRefusedBeforeTheyAreRead) {
+  const std::filesystem::path file = write("a.csv", "a,b\n1,2\n");
+  std::filesystem::resize_file(file, std::uintmax_t{1} << 40);
+  EXPECT_EQ(refusal_of([&] { CsvFile{file}; }), "a.csv: the table has more than 16 GiB\n  Take a part of it");
+}
+
 TEST_F(CsvFiles, HaveTheSeparatorThatTheirHeaderHolds) {
   EXPECT_EQ(joined("\"a,1\";\"b\"\n6,3;9\n"), "6,3|9");
   EXPECT_EQ(joined("a\tb\n1\t 2\n"), "1| 2");
