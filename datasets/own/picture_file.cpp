@@ -200,8 +200,10 @@ PictureFile::PictureFile(const std::filesystem::path& file)
   } else if (text_of(content_).starts_with(kJpegMagic)) {
     const Jpeg jpeg = open_jpeg();
     int width = 0, height = 0, sampling = 0, space = 0;
+    // The library also decodes colours that are sampled in a way for which it has no name.
     if (tjDecompressHeader3(jpeg.get(), content_.data(), content_.size(), &width, &height, &sampling,
-                            &space) != 0)
+                            &space) != 0 &&
+        sampling >= 0)
       reject_picture(file_, fmt::format("the JPEG cannot be read ({})", tjGetErrorStr2(jpeg.get())));
     if (width < 1 || height < 1) reject_picture(file_, "the JPEG cannot be read (it has no picture)");
     if (space == TJCS_CMYK || space == TJCS_YCCK)

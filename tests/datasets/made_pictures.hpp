@@ -72,12 +72,12 @@ inline Bytes stored_png(std::uint8_t depth, std::uint8_t colour_type, std::uint3
   return content;
 }
 
-inline Bytes jpeg(int format, int width, int height, const Bytes& pixels) {
+inline Bytes jpeg(int format, int width, int height, const Bytes& pixels, int sampling = TJSAMP_444) {
   tjhandle compressor = tjInitCompress();
   unsigned char* buffer = nullptr;
   unsigned long size = 0;
   EXPECT_EQ(tjCompress2(compressor, pixels.data(), width, 0, height, format, &buffer, &size,
-                        format == TJPF_GRAY ? TJSAMP_GRAY : TJSAMP_444, 100, 0),
+                        format == TJPF_GRAY ? TJSAMP_GRAY : sampling, 100, 0),
             0);
   Bytes content(buffer, buffer + size);
   tjFree(buffer);

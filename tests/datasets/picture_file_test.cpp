@@ -1,5 +1,7 @@
 #include "datasets/own/picture_file.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "tests/datasets/made_pictures.hpp"
@@ -41,6 +43,24 @@ TEST_F(Pictures, OfJpegAreDecoded) {
   EXPECT_NEAR(decoded[0], 200, 3);
   EXPECT_NEAR(decoded[64], 0, 3);
   EXPECT_NEAR(decoded[191], 0, 3);
+}
+
+// Four blocks of brightness for one of each colour, as cameras sample them, but one below the other (1x4).
+TEST_F(Pictures, OfJpegMaySampleColoursInAnyWay) {
+  Bytes quarters;
+  for (int row = 0; row < 16; ++row)
+    for (int column = 0; column < 16; ++column)
+      quarters.insert(quarters.end(), 3, static_cast<std::uint8_t>(40 + 100 * (row / 8) + 50 * (column / 8)));
+  Bytes content = jpeg(TJPF_RGB, 16, 16, quarters, TJSAMP_420);
+  const Bytes marker = {0xff, 0xc0};  // of the frame: length, precision, height, width, components
+  const auto frame = std::search(content.begin(), content.end(), marker.begin(), marker.end());
+  ASSERT_LT(frame + 11, content.end());
+  frame[6] = 32;
+  frame[8] = 8;
+  frame[11] = 0x14;
+  EXPECT_EQ(PictureFile(write("a", content)).form(), (PictureForm{8, 32, true}));
+  const Bytes decoded = planes(content, true);
+  for (std::size_t block = 0; block < 4; ++block) EXPECT_NEAR(decoded[64 * block], 40 + 50 * block, 3);
 }
 
 TEST_F(Pictures, BecomeGreyByOneFormulaWhateverTheirFormat) {
