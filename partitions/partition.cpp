@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
@@ -78,6 +79,19 @@ Schema<Dealing> dealing_schema(const std::string& clients_doc, const Constraint&
 
 // Beyond the streams of every kind.
 constexpr std::uint64_t kShares = std::uint64_t{1} << 63;
+
+// In one pass over the examples: sorting share by share takes longer than most kinds of dealing.
+void sort_shares(Partition& partition, std::int64_t examples) {
+  constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> owners(static_cast<std::size_t>(examples), kNobody);
+  for (std::size_t client = 0; client < partition.size(); ++client) {
+    for (const std::int64_t index : partition[client]) owners[static_cast<std::size_t>(index)] = client;
+    partition[client].clear();
+  }
+  for (std::size_t index = 0; index < owners.size(); ++index) {
+    if (owners[index] != kNobody) partition[owners[index]].push_back(static_cast<std::int64_t>(index));
+  }
+}
 
 // Leaves each client the first examples of a shuffle that does not depend on the fraction, so that a smaller
 // share lies within a larger one.
@@ -165,7 +179,7 @@ Partition make_partition(const std::string& kind, const Settings& settings, cons
   check_enough_examples(common, input);
   Partition partition = found.deal(settings, input, seed);
   // Before shares are cut: which examples stay depends on their order.
-  for (auto& share : partition) std::ranges::sort(share);
+  sort_shares(partition, input.examples);
   if (common.train_fraction < 1) keep_share(partition, common.train_fraction, seed);
   return partition;
 }
