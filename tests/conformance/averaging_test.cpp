@@ -117,13 +117,6 @@ INSTANTIATE_TEST_SUITE_P(Settings, AveragingTrajectory,
                              fedprox({"AllTogether", "", 9, 0.1, "constant", 1.5, 0.3, 0.1, 0.7, false, 3})}),
                          [](const auto& info) { return info.param.name; });
 
-// With exact gradients one epoch is one step, so that two ways to state the work agree to the bit.
-TEST(FedAvg, CountsEpochsOfTheWholeShardAsSteps) {
-  const Task task = quadratic_federation({9, 30, 14}).task;
-  EXPECT_EQ(trained(task, "fedavg", {{"local_steps", 3}, {"batch_size", 0}, {"rate", 0.1}}),
-            trained(task, "fedavg", {{"local_epochs", 3}, {"batch_size", 0}, {"rate", 0.1}}));
-}
-
 // The fixed point of averaged local training is not the optimum of the sum when clients differ and K > 1;
 // with K = 1 it is.
 TEST(FedAvg, StopsAtItsBiasedFixedPoint) {

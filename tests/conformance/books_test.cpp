@@ -236,18 +236,5 @@ TEST(Rounds, CountTheExamplesWhoseGradientsWereTaken) {
             120 + 21 + 120 + 40 + 40 + 1);
 }
 
-// With exact gradients and everyone taking part, a client's number is only a name.
-TEST(Clients, CanBeRenumbered) {
-  for (const std::string algorithm : {"fedavg", "fedprox", "scaffold"}) {
-    const Task task = quadratic_federation({9, 30, 14, 21}).task;
-    Task renumbered = task;
-    std::reverse(renumbered.partition.begin(), renumbered.partition.end());
-    const Settings settings{{"local_steps", 4}, {"batch_size", 0}, {"rate", 0.1}};
-    const Vector expected = trained(task, algorithm, settings);
-    const Vector reached = trained(renumbered, algorithm, settings);
-    EXPECT_LE(length(reached - expected), 1e-12 * length(expected)) << algorithm;
-  }
-}
-
 }  // namespace
 }  // namespace fedarena

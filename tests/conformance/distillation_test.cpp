@@ -243,13 +243,5 @@ TEST_F(Teaching, OfDenseNeedsImages) {
   EXPECT_THAT(refusal, HasSubstr("images whose height and width are multiples of 4"));
 }
 
-TEST(Requirements, OfPluginsAreDeclared) {
-  EXPECT_TRUE(plugins().info("feddf").description.requires_proxy);
-  EXPECT_FALSE(plugins().info("dense").description.requires_proxy);
-  EXPECT_EQ(plugins().info("ldp-fedavg").description.requires_policy, "local");
-  for (const char* once : {"dense", "dsc", "fedd3", "psg"})
-    EXPECT_TRUE(plugins().info(once).description.one_round);
-}
-
 }  // namespace
 }  // namespace fedarena

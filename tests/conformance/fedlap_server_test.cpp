@@ -68,15 +68,6 @@ class FedLapServer : public ::testing::Test {
   Params start;
 };
 
-// Synthetic sets that reproduce the clients' gradients exactly take the server where the examples would.
-TEST_F(FedLapServer, DescendsOnTheWeightedSumOfEquation14) {
-  const Params reached =
-      descend({{"server_descent", "weighted"}, {"rate", kServerRate}, {"server_epochs", 12}}, messages());
-  const Params expected = by_hand(kServerRate, kShares, kInfinity, 12);
-  EXPECT_GT(norm(expected - start), 0.1);
-  EXPECT_LE(norm(reached - expected), 1e-12);
-}
-
 TEST_F(FedLapServer, DescendsOnTheUnion) {
   const Params reached = descend({{"rate", kServerRate}, {"server_epochs", 12}}, messages());
   // The mean over all images weighs sets by their sizes, which are proportional to N_k here.
@@ -185,14 +176,6 @@ TEST_F(FedLapCalibration, StretchesEachTensorOfEachClientsGradient) {
                                   message(sets[1], 10, torch::tensor(lengths[1], torch::kFloat64))});
   EXPECT_LE(norm(reached - expected), 1e-12);
   EXPECT_GT(norm(expected - start), 0.1);
-}
-
-// Norms that are those of the set itself change nothing in the first step.
-TEST_F(FedLapCalibration, IsNothingForASetOfTheRightLength) {
-  const Batch set = random_batch(bench.model, 4);
-  const Params gradient = bench.model.gradient(start, set);
-  const Params reached = applied(0.5, 1, start, {message(set, 7, lengths_of(gradient))});
-  EXPECT_LE(norm(reached - (start - 0.5 * gradient)), 1e-12);
 }
 
 // A gradient of zero has no direction to stretch.

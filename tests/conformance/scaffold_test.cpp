@@ -79,24 +79,6 @@ TEST_P(ScaffoldTrajectory, FollowsThePaper) {
       });
 }
 
-// The server's control variate is at all times the mean of all clients' ones, those that never took part
-// included with zero; five published re-implementations broke this under partial participation.
-TEST_P(ScaffoldTrajectory, KeepsTheServersControlTheMeanOfAllClients) {
-  const ScaffoldCase& wanted = GetParam();
-  const QuadraticFederation federation = quadratic_federation({9, 30, 14, 6, 21});
-  const Model& model = *federation.task.model;
-  TestRun run(federation.task, "scaffold", wanted.settings(), wanted.options());
-  while (!run->finished()) {
-    const Checkpoint memory = unpack_checkpoint(run->save(), model);
-    Vector sum(run.values().size());
-    for (const auto& [client, state] : memory.client_states.held)
-      sum = sum + numbers_of(decode(*state, model.layout())[kControl]);
-    const Vector mean = 1 / static_cast<double>(federation.population()) * sum;
-    ASSERT_LE(length(numbers_of(memory.server_state[kControl]) - mean), 1e-12 * (1 + length(mean)));
-    run->next_round();
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Settings, ScaffoldTrajectory,
     ::testing::Values(
