@@ -1,5 +1,6 @@
 // The privacy filter: a run ends before the round that would overspend.
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "tests/harness/simulation/budgets.hpp"
@@ -42,27 +43,21 @@ TEST_F(Budgets, AreReadWithTheSettingsOfThePolicy) {
   EXPECT_GT(rounds_under(loose), 3);
 }
 
-// When all rounds so far were alike, the last one is not even begun.
+// When all rounds so far were alike, the last one is not even begun. Of messages the first one tells already
+// what the second one will cost, as it is declared.
 TEST_F(Budgets, SaveTheWorkOfARoundThatWouldBeWithheld) {
-  Simulation free(everyone(records_hidden()));
-  free.next_round();
-  const double once = *free.next_round().epsilon;
-  Simulation simulation(everyone(with_budget(records_hidden(), once)));
-  algorithm.trained = 0;
-  EXPECT_EQ(rounds_of(simulation), 2);
-  EXPECT_EQ(algorithm.trained, 8);
-  EXPECT_THROW(simulation.next_round(), BudgetSpent);
-  EXPECT_EQ(algorithm.trained, 8);
-}
-
-// Of messages the first one tells already what the second one will cost, as it is declared.
-TEST_F(Budgets, SaveTheWorkOfMessagesThatWouldBeWithheld) {
-  Simulation free(everyone(messages_hidden()));
-  const double once = *free.next_round().epsilon;
-  Simulation simulation(everyone(with_budget(messages_hidden(), once)));
-  algorithm.trained = 0;
-  EXPECT_EQ(rounds_of(simulation), 1);
-  EXPECT_EQ(algorithm.trained, 4);
+  for (const auto& [policy, rounds] :
+       std::vector<std::pair<PrivacyPolicy, int>>{{records_hidden(), 2}, {messages_hidden(), 1}}) {
+    Simulation free(everyone(policy));
+    double spent = 0;
+    for (int round = 0; round < rounds; ++round) spent = *free.next_round().epsilon;
+    Simulation simulation(everyone(with_budget(policy, spent)));
+    algorithm.trained = 0;
+    EXPECT_EQ(rounds_of(simulation), rounds);
+    EXPECT_EQ(algorithm.trained, 4 * rounds);
+    EXPECT_THROW(simulation.next_round(), BudgetSpent);
+    EXPECT_EQ(algorithm.trained, 4 * rounds);
+  }
 }
 
 // A round of which a plan says that it costs more than those before it is not begun either.
@@ -215,11 +210,6 @@ TEST_F(Budgets, ThatALostFirstRoundHasSpentAreAnError) {
   Simulation resumed(everyone(with_budget(policy, budget)));
   resumed.charge_lost(once.ledger());
   EXPECT_THAT(test::message_of([&] { resumed.next_round(); }), HasSubstr("a crash lost the first round"));
-}
-
-TEST_F(Budgets, OfZeroSetNoLimit) {
-  Simulation simulation(setup(with_budget(records_hidden(), 0)));
-  EXPECT_EQ(rounds_of(simulation), 6);
 }
 
 // In the first round all clients take as many votes as they are told that there are; later rounds ask for

@@ -186,12 +186,6 @@ TEST_F(OwnBudgets, UnderWhichNobodyTrainsAreAnError) {
               HasSubstr("seed 4 draws no client in 2 rounds whose budget pays for a single one"));
 }
 
-TEST_F(OwnBudgets, ThatPayForNobodyAreAnError) {
-  Simulation simulation(everyone(with_budget(records_hidden(), list({1e-6, 1e-5}))));
-  EXPECT_THAT(refused_round(simulation),
-              AllOf(HasSubstr("no client's budget pays for a single round"), HasSubstr("noise_multiplier")));
-}
-
 TEST_F(OwnBudgets, AreToldToTheClients) {
   std::map<std::int64_t, double> told;
   algorithm.on_train = [&](Client& client) { told[client.id] = client.budget; };
