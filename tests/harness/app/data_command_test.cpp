@@ -168,26 +168,6 @@ TEST_F(DataCommand, FetchCopiesAndSaysHowRunsFindTheFiles) {
               Not(HasSubstr("Set FEDARENA_DATA")));
 }
 
-TEST_F(DataCommand, FetchLeavesWhatIsThereWhenTheServerFails) {
-  scratch.write("data/mnist/" + kImages, "mine");
-  WebAnswer answer;
-  const WebServer server([&](const WebRequest&) { return answer; });
-  const CommandLine fetch = "data fetch mnist --from " + server.address() + " --to data";
-  const auto told = [&] {
-    const std::string outcome = refused(fetch);
-    EXPECT_EQ(content_of(scratch / ("data/mnist/" + kImages)), "mine");
-    EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "data/mnist"), {}), 1);
-    return outcome;
-  };
-  const std::string place = fmt::format("fedarena: {}{}.gz: ", server.address(), kImages);
-  answer = {.status = 404};
-  EXPECT_THAT(told(), HasSubstr(place + "the server answers 404"));
-  answer = {.body = "<html>This page has moved.</html>"};
-  EXPECT_THAT(told(), HasSubstr(place + kImages + " ends after 33 bytes; allowed: exactly 47040016 bytes"));
-  answer = {.body = std::string(60'000'000, 'x')};
-  EXPECT_THAT(told(), HasSubstr(place + "the file is longer than 48558992 bytes"));
-}
-
 TEST_F(DataCommand, FetchShowsItsProgressAndStopsAtCtrlC) {
   // Half of the file comes, and then nothing.
   const WebServer server([](const WebRequest& request) {

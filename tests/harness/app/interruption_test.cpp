@@ -156,35 +156,6 @@ TEST_F(Interruption, AFileOfLimitedSizeIsAMessage) {
               HasSubstr("cannot be written: File too large\n  raise the limit of a file's size"));
 }
 
-TEST_F(Interruption, KillingAtAnyPointLosesAtMostWhatFollowsTheCheckpoint) {
-  many_rounds({"fedavg", "scaffold"}).write_to(scratch);
-  const fs::path first = scratch / "out/fedavg-seed-1";
-  // Before the first round, early, and after a checkpoint, which Ctrl-C writes.
-  EXPECT_EQ(signal_cell(scratch, kRun, "fedavg-seed-1", 0, SIGKILL).signal, SIGKILL);
-  EXPECT_EQ(signal_cell(scratch, kResume, "fedavg-seed-1", 1, SIGKILL).signal, SIGKILL);
-  EXPECT_EQ(signal_cell(scratch, kResume, "fedavg-seed-1", 100, SIGINT).exit_code, 130);
-  const std::int64_t kept = summary_of(first).rounds_done;
-  ASSERT_LT(kept, 900);
-  EXPECT_EQ(signal_cell(scratch, kResume, "fedavg-seed-1", kept + 20, SIGKILL).signal, SIGKILL);
-  // A line that the kill tore.
-  std::ofstream(first / results::kRoundsFile, std::ios::app) << R"({"round":)";
-  // In the second cell: the first one is finished and stays as it is from here on.
-  EXPECT_EQ(signal_cell(scratch, kResume, "scaffold-seed-1", 5, SIGKILL).signal, SIGKILL);
-  EXPECT_EQ(summary_of(first).state, results::kFinished);
-  const auto finished = snapshot_of(first);
-
-  const Outcome resumed = succeed(kResume);
-  EXPECT_THAT(resumed.err, HasSubstr("[1/2] fedavg, seed 1: 1000 rounds, "));
-  EXPECT_THAT(resumed.err, HasSubstr(" (finished before)\n[2/2] scaffold, seed 1: 1000 rounds, "));
-  EXPECT_TRUE(snapshot_of(first) == finished) << "a finished cell was touched";
-  succeed(kUnbroken);
-  expect_same_runs(scratch / "out", scratch / "unbroken");
-
-  const auto everything = snapshot_of(scratch / "out");
-  succeed(kResume);
-  EXPECT_TRUE(snapshot_of(scratch / "out") == everything) << "resuming a finished experiment changed it";
-}
-
 // Cells of every policy and both sources of noise. What anybody could read of a round stays as it was and is
 // charged, and what can be drawn again ends up with the same bits.
 TEST_F(Interruption, RandomKillsChangeNothingThatWasPublished) {
@@ -254,19 +225,6 @@ TEST_F(Interruption, RandomKillsChangeNothingThatWasPublished) {
   EXPECT_EQ(killed, kills);
   finish();
   EXPECT_GT(compared, 0U);
-}
-
-// The writes of a cell's end, in order: checkpoint, ledger, summary. The kill came before the last.
-TEST_F(Interruption, AKillBeforeTheSummaryLeavesACellThatOnlyEnds) {
-  run_small(scratch);
-  const fs::path run = scratch / "out/fedavg-seed-1";
-  const results::Summary before = summary_of(run);
-  const std::string rounds = content_of(run / results::kRoundsFile);
-  unfinish(run);
-
-  succeed(kResume);
-  EXPECT_TRUE(summary_of(run) == before);
-  EXPECT_EQ(content_of(run / results::kRoundsFile), rounds);
 }
 
 TEST_F(Interruption, WhatSomebodyDamagesMeanwhileIsWrittenAgainAtTheEnd) {
@@ -373,13 +331,6 @@ TEST_F(StateMemory, NamesTheFileWhenItIsDamaged) {
   EXPECT_THAT(refused(kResumeOnDisk),
               AllOf(HasSubstr("fedarena: out/scaffold-seed-1/client-states.bin: is damaged: the checksum"),
                     HasSubstr("Remove the run directory to run this cell again from the start.")));
-
-  fs::resize_file(states, 100);
-  EXPECT_THAT(refused(kResumeOnDisk), HasSubstr("client-states.bin: is cut short: it has 100 bytes of "));
-
-  fs::remove(states);
-  EXPECT_THAT(refused(kResumeOnDisk),
-              HasSubstr("client-states.bin: is missing, and the checkpoint needs it"));
 
   EXPECT_EQ(content_of(run / results::kRoundsFile), rounds);
   std::ofstream(states, std::ios::binary) << content;  // as it was: nothing else was harmed

@@ -213,14 +213,6 @@ TEST_F(Regression, RefusesWhatIsDoneToImages) {
   }
 }
 
-TEST_F(Regression, IsRunAgainFromTheSettingsThatACellRecorded) {
-  run_small(scratch, price_regression(), "--out out --set data.standardise=all");
-  EXPECT_THAT(content_of(scratch / "out/fedavg-seed-2/experiment.toml"), HasSubstr("standardise = \"all\""));
-  const Outcome again = succeed("run out/fedavg-seed-2/experiment.toml --out again");
-  EXPECT_THAT(again.err, HasSubstr("note: the target is standardised; an error of 1 is "));
-  expect_same_run(scratch / "out/fedavg-seed-2", scratch / "again/fedavg-seed-2");
-}
-
 TEST_F(Regression, ThatDivergedIsStillRecordedAndVerified) {
   EXPECT_THAT(run_small(scratch, price_regression(), "--out out --set training.rate=1e30").err,
               HasSubstr(": diverged, "));

@@ -23,24 +23,6 @@ using results::Summary;
 
 using Table = ScratchTest;
 
-TEST_F(Table, CountsWhatRunsComputed) {
-  run_small(scratch, {.algorithms = {"fedavg", "scaffold"}});
-  // Three rounds of four clients with four batches of 16 each, on 784 x 10 weights whose inputs need no
-  // gradient: 2 x 2 x 7,840 operations.
-  constexpr std::int64_t kExamples = std::int64_t{3} * 4 * 4 * 16, kOperations = kExamples * 4 * 7840;
-  const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
-  EXPECT_EQ(summary.examples, kExamples);
-  EXPECT_EQ(summary.cost, (results::Cost{kExamples, kOperations, false}));
-
-  const CommandLine command = "table out --columns accuracy,examples,gradients,operations,total-uplink";
-  EXPECT_THAT(call(command).out, HasSubstr("|      768 |       768 |     24.1 M |      369 KiB |"));
-  const json table = json::parse(call("table out --format json").out);
-  EXPECT_EQ(table["rows"][0]["operations"], kOperations);
-  EXPECT_EQ(table["rows"][0]["operations_at_least"], false);
-  EXPECT_THAT(call("table out").out, Not(HasSubstr("operations")));
-  succeed("verify out");
-}
-
 // Two folders in which one label has two learning rates.
 TEST_F(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
   run_small(scratch, {}, "--out a");

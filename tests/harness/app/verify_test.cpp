@@ -33,7 +33,8 @@ TEST_F(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
   EXPECT_THAT(
       bad.out,
       HasSubstr("differs: out/fedavg-seed-1/summary.json: final_test_accuracy is 0.85; recomputed: "));
-  EXPECT_THAT(bad.err, HasSubstr("fedarena: the records hold "));
+  EXPECT_THAT(bad.err,
+              AllOf(HasSubstr("fedarena: the records hold "), HasSubstr("Records were edited or damaged")));
 }
 
 // Algorithms under each policy whose ledgers `verify` computes from the experiment file.
@@ -181,17 +182,6 @@ TEST_F(VerifyCommand, FindsNothingWhereABudgetPaysForNothingButAFreeRound) {
             "--out out --set data.train=60");
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
   EXPECT_THAT(succeed("table out").out, HasSubstr("epsilon is the budget, because data may have decided"));
-}
-
-TEST_F(VerifyCommand, NamesTheFileOfAFlippedByte) {
-  run_small(scratch);
-  const fs::path file = scratch / "out/fedavg-seed-1" / results::kEnvironmentFile;
-  std::string flipped = content_of(file);
-  flipped[flipped.size() / 2] ^= 1;
-  scratch.write(file, flipped);
-  const Outcome outcome = failed("verify out");
-  EXPECT_THAT(outcome.out, HasSubstr("environment.json: "));
-  EXPECT_THAT(outcome.err, HasSubstr("Records were edited or damaged"));
 }
 
 // Root may read everything, so that a child becomes somebody else.
