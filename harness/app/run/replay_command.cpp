@@ -132,8 +132,9 @@ int run_replay(const ReplayArguments& arguments) {
   Tally tally;
   for (const results::BundledRun& bundled : manifest.runs) {
     const fs::path recorded = unpacked.path() / bundled.folder;
-    const std::vector<GridPoint> points =
-        read_grid(config::read_document(recorded / results::kExperimentFile), {}, catalog);
+    const fs::path in_bundle = arguments.file / bundled.folder / results::kExperimentFile;
+    const std::vector<GridPoint> points = read_grid(
+        config::read_document(recorded / results::kExperimentFile, in_bundle.string()), {}, catalog);
     check_device(bundled.folder, points.front().experiment.device);
     const std::vector<PlannedCell> cells = plan_cells(points);
     RunOptions options;

@@ -218,8 +218,8 @@ Document parse_document(std::string_view text, const std::string& file) {
   return document;
 }
 
-Document read_document(const std::filesystem::path& file) {
-  return parse_document(text_of(file), file.string());
+Document read_document(const std::filesystem::path& file, const std::string& name) {
+  return parse_document(text_of(file), name.empty() ? file.string() : name);
 }
 
 ParsedValue parse_value(std::string_view text, const Place& place) {

@@ -84,8 +84,9 @@ struct Document {
 /// Parses TOML. Throws Error for what is no UTF-8, no TOML, or nested absurdly deep.
 Document parse_document(std::string_view text, const std::string& file);
 
-/// Parses a file. Throws Error as well when it is missing, a folder, unreadable or over 10 MB.
-Document read_document(const std::filesystem::path& file);
+/// Parses a file, which messages call `name` where that is not empty. Throws Error as well when it is
+/// missing, a folder, unreadable or over 10 MB.
+Document read_document(const std::filesystem::path& file, const std::string& name = {});
 
 /// Parses one value, as TOML writes it or as a bare word. Throws Error at the place.
 ParsedValue parse_value(std::string_view text, const Place& place);

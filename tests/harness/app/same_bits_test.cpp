@@ -76,6 +76,17 @@ TEST_F(Replay, ByAnotherBuildIsReportedAndNoError) {
                     HasSubstr("1 of 2 runs came out with the same bits\n")));
 }
 
+// It was unpacked to a folder that is gone when the message is read.
+TEST_F(Replay, NamesWhatIsWrongByItsPlaceInTheBundle) {
+  run_small(scratch);
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  replace_in(run / results::kExperimentFile, "name = \"logistic\"", "name = \"logistics\"");
+  edit_summary(run, [](results::Summary& /*summary*/) {});  // seals that
+  succeed("bundle out -o other.tar.gz");
+  EXPECT_THAT(refused("replay other.tar.gz"),
+              ContainsRegex("^fedarena: other.tar.gz/fedavg-seed-1/experiment.toml:[0-9]+:8: name is "));
+}
+
 TEST_F(Replay, RefusesADeviceThatIsNotHere) {
   run_small(scratch);
   const fs::path run = scratch / "out/fedavg-seed-1";
