@@ -59,6 +59,10 @@ std::string dataset_summary(const std::string& name) { return find_source(name).
 
 const std::vector<Field>& dataset_fields(const std::string& name) { return find_source(name).fields; }
 
+const std::vector<std::string>& dataset_required(const std::string& name) {
+  return find_source(name).required;
+}
+
 DatasetOrigin dataset_origin(const std::string& name) { return find_source(name).origin; }
 
 const PublishedFiles& dataset_files(const std::string& name) { return find_source(name).files; }

@@ -20,6 +20,9 @@ std::string dataset_summary(const std::string& name);
 /// The settings of a data set. Throws Error when the name is unknown.
 const std::vector<Field>& dataset_fields(const std::string& name);
 
+/// Those settings that must be given. Throws Error when the name is unknown.
+const std::vector<std::string>& dataset_required(const std::string& name);
+
 /// Throws Error when the name is unknown.
 DatasetOrigin dataset_origin(const std::string& name);
 

@@ -16,6 +16,7 @@ struct DatasetSource {
   std::string name;                ///< as experiments write it
   std::string summary;             ///< one sentence: what it shows, how much of it there is, in what form
   std::vector<Field> fields = {};  ///< its settings
+  std::vector<std::string> required = {};  ///< those that have no default: an empty text is refused
   DatasetOrigin origin = DatasetOrigin::kFiles;
   PublishedFiles files = {};  ///< what it is read from, where its origin is kFiles
   /// Reads or makes the data, all but its name. Gets every setting. Throws Error.

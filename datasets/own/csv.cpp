@@ -281,6 +281,7 @@ DatasetSource csv_source() {
   return {.name = "csv",
           .summary = "Your own table, a CSV file: classification or regression.",
           .fields = CsvConfig::schema().fields(),
+          .required = {"path", "target"},
           .origin = DatasetOrigin::kOwn,
           .load = load_csv,
           .check = [](const Settings& settings) { CsvConfig::schema().read(settings); }};

@@ -270,6 +270,7 @@ DatasetSource image_folder_source() {
       .name = "image-folder",
       .summary = "Your own pictures, PNG or JPEG, in a folder for each class; classes are sorted by name.",
       .fields = ImageFolderConfig::schema().fields(),
+      .required = {"path"},
       .origin = DatasetOrigin::kOwn,
       .load = load_image_folder,
       .check = [](const Settings& settings) { ImageFolderConfig::schema().read(settings); }};

@@ -97,7 +97,7 @@ int inform(const DataOptions& options) {
   // A mistake in the options is found before anything is printed.
   const SearchPath search_path = options.search_path();
   const Settings settings = options.settings();
-  const std::string fields = fields_help(dataset_fields(options.name));
+  const std::string fields = fields_help(dataset_fields(options.name), dataset_required(options.name));
   print("{}: {}\n", options.name, dataset_summary(options.name));
   if (!fields.empty()) print("\nSettings (name, type, default, allowed, meaning):\n{}", fields);
   switch (dataset_origin(options.name)) {

@@ -26,6 +26,8 @@ struct CatalogEntry {
   /// Rules that span settings, where there are any: takes all of them, checked one by one, and throws an
   /// Error without a place. The place of the section is added.
   std::function<void(const Settings&)> check = {};
+  /// Settings without a default, for help: `check` refuses them where they are not given.
+  std::vector<std::string> required = {};
 };
 
 /// Everything that an experiment can choose from; whoever knows the registries fills it.

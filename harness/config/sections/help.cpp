@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "fedarena/base/find.hpp"
+
 #include "harness/config/sections/sections.hpp"
 
 namespace fedarena {
@@ -23,16 +25,12 @@ Row row(const Key& key) {
           key.field.doc};
 }
 
-Row row(const Field& field) { return row(Key{.field = field}); }
-
 // One long list of names should not push every sentence off the screen.
 constexpr std::size_t kWidestColumn = 40;
 
-// Of keys, or of fields.
-template <typename Items>
-std::string aligned(const Items& items, std::size_t indent) {
+std::string aligned(const std::vector<Key>& keys, std::size_t indent) {
   std::vector<Row> rows;
-  for (const auto& item : items) rows.push_back(row(item));
+  for (const Key& key : keys) rows.push_back(row(key));
   std::array<std::size_t, 5> widths{};
   for (const Row& cells : rows) {
     for (std::size_t column = 0; column < cells.size(); ++column) {
@@ -51,6 +49,14 @@ std::string aligned(const Items& items, std::size_t indent) {
   return text;
 }
 
+std::string aligned(const std::vector<Field>& fields, const std::vector<std::string>& required,
+                    std::size_t indent) {
+  std::vector<Key> keys;
+  for (const Field& field : fields)
+    keys.push_back({.field = field, .required = contains(required, field.name)});
+  return aligned(keys, indent);
+}
+
 std::string keys_help(const SectionSpec& spec) {
   return fmt::format("\n{}  {}\n", spec.header(), spec.doc) + aligned(spec.keys, 2);
 }
@@ -66,7 +72,7 @@ std::string section_help(const SectionSpec& spec) {
     if (entry.requires_proxy) text += "    Requires public data without labels, [proxy].\n";
     if (entry.requires_classes) text += "    Requires data with classes.\n";
     if (entry.one_round) text += "    Requires experiments of one round.\n";
-    text += aligned(entry.fields, 4);
+    text += aligned(entry.fields, entry.required, 4);
   }
   // Their choices are listed in the section of the same key.
   for (const SectionSpec& own : spec.own) text += keys_help(own);
@@ -88,6 +94,8 @@ std::string experiment_help(const Catalog& catalog) {
   return text;
 }
 
-std::string fields_help(const std::vector<Field>& fields) { return aligned(fields, 0); }
+std::string fields_help(const std::vector<Field>& fields, const std::vector<std::string>& required) {
+  return aligned(fields, required, 0);
+}
 
 }  // namespace fedarena

@@ -11,7 +11,8 @@ namespace fedarena {
 /// sentence.
 std::string experiment_help(const Catalog& catalog);
 
-/// The settings as an aligned table: name, type, default, allowed range, sentence; one a line.
-std::string fields_help(const std::vector<Field>& fields);
+/// The settings as an aligned table: name, type, default ("required" for those that must be given), allowed
+/// range, sentence; one a line.
+std::string fields_help(const std::vector<Field>& fields, const std::vector<std::string>& required = {});
 
 }  // namespace fedarena

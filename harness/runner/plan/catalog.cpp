@@ -10,11 +10,11 @@ namespace fedarena {
 Catalog make_catalog(const PluginHost& host) {
   Catalog catalog;
   for (const std::string& name : dataset_names()) {
-    catalog.datasets.push_back(
-        {.name = name,
-         .summary = dataset_summary(name),
-         .fields = dataset_fields(name),
-         .check = [name](const Settings& settings) { check_dataset(name, settings); }});
+    catalog.datasets.push_back({.name = name,
+                                .summary = dataset_summary(name),
+                                .fields = dataset_fields(name),
+                                .check = [name](const Settings& settings) { check_dataset(name, settings); },
+                                .required = dataset_required(name)});
   }
   catalog.proxies = proxies_among(catalog.datasets);
   for (const std::string& kind : partition_names()) {

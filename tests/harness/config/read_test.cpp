@@ -14,6 +14,8 @@ TEST(FieldsHelp, AlignsNameTypeDefaultRangeAndSentence) {
             "mu          number   0.01        from 0 to 10           Pull towards the global model.\n"
             "average     string   \"examples\"  \"examples\", \"clients\"  Weights of the mean.\n"
             "nesterov    boolean  false       true or false          Whether momentum looks ahead.\n");
+  EXPECT_THAT(fields_help(sample_catalog().algorithms[1].fields, {"mu"}),
+              HasSubstr("mu          number   required    from 0 to 10 "));
   EXPECT_EQ(fields_help({}), "");
 }
 
