@@ -23,6 +23,9 @@ struct Examples {
   torch::Tensor targets;
   /// Whose each example is: one an example, each a position in `Dataset::users`; empty where nobody knows.
   std::vector<std::int64_t> users = {};
+  /// Where each example was before some were drawn for testing or validation, ascending: a position in the
+  /// publisher's part, or among the rows that were taken from the user's file. Empty: where it is now.
+  std::vector<std::int64_t> positions = {};
 
   /// How many examples there are; 0 before anything was loaded.
   std::int64_t size() const { return inputs.defined() ? inputs.size(0) : 0; }

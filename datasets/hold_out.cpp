@@ -15,14 +15,18 @@ namespace {
 // Of the dataset's streams; the embedded generator has the ones from 0.
 constexpr std::uint64_t kHoldOutStream = std::uint64_t{1} << 63;
 
-Examples chosen(const Examples& all, const std::vector<std::int64_t>& positions) {
-  const torch::Tensor index = torch::tensor(positions, torch::kInt64);
-  Examples part{.inputs = all.inputs.index_select(0, index), .targets = all.targets.index_select(0, index)};
-  if (all.users.empty()) return part;
-  for (const std::int64_t position : positions) {
-    part.users.push_back(all.users[static_cast<std::size_t>(position)]);
-  }
+std::vector<std::int64_t> chosen(const std::vector<std::int64_t>& all, const std::vector<std::int64_t>& at) {
+  std::vector<std::int64_t> part;
+  for (const std::int64_t position : at) part.push_back(all[static_cast<std::size_t>(position)]);
   return part;
+}
+
+Examples chosen(const Examples& all, const std::vector<std::int64_t>& at) {
+  const torch::Tensor index = torch::tensor(at, torch::kInt64);
+  return {.inputs = all.inputs.index_select(0, index),
+          .targets = all.targets.index_select(0, index),
+          .users = all.users.empty() ? all.users : chosen(all.users, at),
+          .positions = all.positions.empty() ? at : chosen(all.positions, at)};
 }
 
 }  // namespace

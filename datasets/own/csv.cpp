@@ -270,6 +270,10 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   NameNumbers users;
   dataset.train = encode(table, scales, parts.train, users);
   dataset.test = encode(table, scales, parts.test, users);
+  if (!second) {
+    dataset.train.positions = parts.train;
+    dataset.test.positions = parts.test;
+  }
   dataset.users = users.names();
   dataset.classes = static_cast<std::int64_t>(table.class_target().names().size());
   return dataset;

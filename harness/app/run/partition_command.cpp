@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -32,7 +33,7 @@ namespace fs = std::filesystem;
 
 struct PartitionArguments {
   ExperimentOptions experiment;
-  fs::path picture;
+  fs::path output;                   // a picture or a table
   std::optional<std::int64_t> seed;  // none: the first of the experiment
   std::optional<std::string> point;  // of the sweep
   std::string format = "text";
@@ -49,8 +50,7 @@ struct PartitionView {
 constexpr const char* kLabelsHidden =
     "how many examples of which class each client holds is private in this experiment, and left out";
 
-PartitionView deal(const Experiment& experiment, std::int64_t seed) {
-  SharedInputs inputs;
+PartitionView view(const Experiment& experiment, std::int64_t seed, SharedInputs& inputs) {
   const auto dealt = inputs.dealt(experiment, seed);
   const bool hides_labels = hides_label_counts(experiment);
   const PartitionCard card = hides_labels ? without_labels(dealt->card) : dealt->card;
@@ -107,6 +107,25 @@ std::string picture_of(const PartitionView& shown, const fs::path& file) {
       results::terminal_of(file)));
 }
 
+// A line for each example of each client. The indices are those of the data set as others read it: before
+// some of its examples were drawn for testing or validation.
+std::string assignment_csv(const PartitionedData& dealt, const Dataset& dataset) {
+  std::string text = "client,split,index\n";
+  const auto append = [&](std::size_t client, const char* split, const Partition& shares,
+                          const std::vector<std::int64_t>& positions) {
+    if (shares.empty()) return;
+    for (const std::int64_t index : shares[client]) {
+      fmt::format_to(std::back_inserter(text), "{},{},{}\n", client, split,
+                     positions.empty() ? index : positions[static_cast<std::size_t>(index)]);
+    }
+  };
+  for (std::size_t client = 0; client < dealt.partition.size(); ++client) {
+    append(client, "train", dealt.partition, dataset.train.positions);
+    append(client, "test", dealt.client_tests, dataset.test.positions);
+  }
+  return text;
+}
+
 // The one that is asked for, or the only one.
 const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionArguments& arguments) {
   if (!arguments.point && points.size() == 1) return points.front().experiment;
@@ -127,17 +146,21 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionAr
 }
 
 int run_partition(const PartitionArguments& arguments) {
-  if (!arguments.picture.empty()) {  // before the data are read
-    check_output("--output", arguments.picture, results::kMapEndings);
+  if (!arguments.output.empty()) {  // before the data are read
+    check_output("--output", arguments.output, {".png", ".svg", ".pdf", ".csv"});
   }
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   const std::vector<GridPoint> points =
       read_grid(config::read_document(arguments.experiment.file), arguments.experiment.overrides,
                 make_catalog(host), arguments.experiment.profile);
   const Experiment& experiment = chosen(points, arguments);
-  const PartitionView shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
-  if (!arguments.picture.empty()) {
-    results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
+  const std::int64_t seed = arguments.seed.value_or(experiment.seeds.front());
+  SharedInputs inputs;
+  const PartitionView shown = view(experiment, seed, inputs);
+  if (const fs::path& file = arguments.output; !file.empty()) {
+    results::replace_file(file, file.extension() == ".csv" ? assignment_csv(*inputs.dealt(experiment, seed),
+                                                                            inputs.dataset(experiment))
+                                                           : picture_of(shown, file));
   }
   print("{}", arguments.format == "json" ? to_json_text(shown.record) : render_text(shown));
   if (shown.hides_labels) print(stderr, "note: {}\n", kLabelsHidden);
@@ -157,7 +180,9 @@ void add_partition_command(CLI::App& app, Action& action) {
   command.add_option("--point", arguments.point, "a point of the file's [sweep], by its name")
       ->type_name("NAME");
   add_format(command, arguments.format);
-  command.add_option("-o,--output", arguments.picture, "also draw the heat map, as .png, .svg or .pdf")
+  command
+      .add_option("-o,--output", arguments.output,
+                  "also draw the heat map, as .png, .svg or .pdf; .csv: list who holds which example")
       ->type_name("FILE");
 }
 

@@ -160,8 +160,9 @@ std::optional<HostMemory> hold(const Dataset& dataset) {
   }
   for (const auto scale : kScales) put_numbers(head, dataset.*scale);
   for (const auto part : kParts) {
-    const auto& [inputs, targets, users_of_examples] = dataset.*part;
+    const auto& [inputs, targets, users_of_examples, positions] = dataset.*part;
     put_numbers(head, users_of_examples);
+    put_numbers(head, positions);
     tensors.push_back(inputs);
     tensors.push_back(targets);
   }
@@ -182,6 +183,7 @@ Dataset dataset_in(const HostMemory& memory) {
   for (const auto part : kParts) {
     Examples& examples = dataset.*part;
     examples.users = head.numbers<std::int64_t>();
+    examples.positions = head.numbers<std::int64_t>();
     examples.inputs = *tensor++;
     examples.targets = *tensor++;
   }

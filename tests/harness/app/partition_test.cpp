@@ -1,10 +1,16 @@
 // `fedarena partition`: who holds what, before anything is run.
 #include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "partitions/card.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
@@ -156,6 +162,68 @@ TEST_F(PartitionCommand, DrawsTheHeatMap) {
   const std::string picture = content_of(scratch / "map.svg");
   EXPECT_THAT(picture, HasSubstr("classes of glyphs, seed 3, index hash "));
   EXPECT_THAT(picture, HasSubstr("1200"));
+}
+
+// The lines behind the first one, as numbers without commas between them.
+std::vector<std::pair<int, int>> clients_and_indices(const std::string& csv, const std::string& split) {
+  std::vector<std::pair<int, int>> held;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find("," + split + ",");
+    if (at == std::string::npos) continue;
+    held.emplace_back(std::stoi(line), std::stoi(line.substr(at + split.size() + 2)));
+  }
+  return held;
+}
+
+TEST_F(PartitionCommand, ListsWhoHoldsWhichExample) {
+  partitioned(kClasses).write_to(scratch);
+  const Outcome outcome = succeed("partition small.toml -o held.csv");
+  EXPECT_EQ(outcome.out, succeed("partition small.toml").out);
+  const std::string csv = content_of(scratch / "held.csv");
+  EXPECT_THAT(csv, StartsWith("client,split,index\n0,train,"));
+  Partition partition(5);
+  for (const auto& [client, index] : clients_and_indices(csv, "train"))
+    partition.at(static_cast<std::size_t>(client)).push_back(index);
+  EXPECT_THAT(outcome.out, HasSubstr("index hash " + index_hash(partition)));
+}
+
+// Examples that are held out for validation do not move the others.
+TEST_F(PartitionCommand, ListsPositionsInTheDataSetAsPublished) {
+  partitioned("kind = \"iid\"").write_to(scratch);
+  succeed("partition small.toml --set evaluation.validation_fraction=0.25 -o held.csv");
+  std::set<int> indices;
+  for (const auto& [client, index] : clients_and_indices(content_of(scratch / "held.csv"), "train"))
+    indices.insert(index);
+  EXPECT_EQ(indices.size(), 9'000U);
+  EXPECT_GT(*indices.rbegin(), 11'900);
+}
+
+// Rows of a file say who holds them; drawn test rows belong to the users that have them.
+TEST_F(PartitionCommand, ListsRowsOfAFileWhosePartsAreDrawn) {
+  std::string table = "x,whose,label\n";
+  for (int row = 0; row < 60; ++row)
+    table += fmt::format("{},user{},{}\n", row, row % 3, row % 2 == 0 ? "a" : "b");
+  SmallExperiment experiment = partitioned("kind = \"by-user\"");
+  experiment.data = "csv\"\npath = \"own.csv\"\ntarget = \"label\"\nuser = \"whose";
+  experiment.evaluation = "per_client = true\n";
+  experiment.files = {{"own.csv", table}};
+  experiment.write_to(scratch);
+  succeed("partition small.toml -o held.csv");
+  const std::string csv = content_of(scratch / "held.csv");
+  auto held = clients_and_indices(csv, "train");
+  EXPECT_EQ(held.size(), 48U);
+  const auto tests = clients_and_indices(csv, "test");
+  EXPECT_EQ(tests.size(), 12U);
+  held.insert(held.end(), tests.begin(), tests.end());
+  std::set<int> rows;
+  std::map<int, std::set<int>> users_of_clients;
+  for (const auto& [client, row] : held) {
+    rows.insert(row);
+    users_of_clients[client].insert(row % 3);
+  }
+  EXPECT_EQ(rows.size(), 60U);
+  for (const auto& [client, users] : users_of_clients) EXPECT_EQ(users.size(), 1U) << "client " << client;
 }
 
 TEST_F(PartitionCommand, ShowsAHundredClients) {
