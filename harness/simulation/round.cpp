@@ -28,6 +28,13 @@ std::vector<Message> uplinks_of(auto& local) {
   return uplinks;
 }
 
+bool differ_in_size(const auto& local) {
+  const auto differ = [](const auto& left, const auto& right) {
+    return left.uplink_bytes != right.uplink_bytes;
+  };
+  return std::ranges::adjacent_find(local, differ) != local.end();
+}
+
 }  // namespace
 
 PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t round,
@@ -190,6 +197,9 @@ results::RoundRecord Simulation::play_round() {
     answered = aggregate(server, uplinks_of(local), ledger);
   std::vector<Access> everybody = answered.list();
   if (round == 1) add_to_first_round(everybody);
+  // What a message holds is noised; how long it is, tables tell everybody.
+  if (hidden == Unit::kClient && differ_in_size(local))
+    everybody.push_back({ExactAccess{"sizes of messages"}, 1});
   if (hidden == Unit::kClient || !everybody.empty())
     ledger.record_population(round, RoundAccesses(std::move(everybody)));
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);

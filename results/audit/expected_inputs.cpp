@@ -67,9 +67,7 @@ constexpr std::array<FixedModel, 4> kFixedModels = {
     {{"logistic", 2}, {"dlg-lenet", 5}, {"femnist-cnn", 8}, {"niid-cnn", 10}}};
 
 // An edited file may hold any number; no run has as many.
-constexpr std::int64_t kMost = 1'000'000'000'000;
-
-std::int64_t bounded(std::int64_t count) { return std::clamp<std::int64_t>(count, 0, kMost); }
+std::int64_t bounded(std::int64_t count) { return std::clamp<std::int64_t>(count, 0, kMostAccesses); }
 
 }  // namespace
 

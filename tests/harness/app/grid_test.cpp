@@ -396,6 +396,23 @@ TEST_F(NoiseForEpsilon, MakesTheRunThatHasThisNoise) {
   expect_same_runs(scratch / "asked", scratch / "given");
 }
 
+// The noise on the count of messages below the clip norm sets a limit to that of both together.
+TEST_F(NoiseForEpsilon, LeavesRoomForTheCountOfAdaptiveClipping) {
+  const auto asked = [&](double target) {
+    SmallExperiment{.training = "weighting = \"uniform\"",
+                    .more = fmt::format("\n[privacy]\npolicy = \"client\"\nadaptive_clipping = "
+                                        "true\ncount_noise = 0.45\nnoise_for_epsilon = {}\n",
+                                        target)}
+        .write_to(scratch);
+    return call("run small.toml --dry-run");
+  };
+  EXPECT_THAT(asked(40).out, ContainsRegex("note: noise_multiplier 0\\.[0-9]+ for epsilon 40: fedavg"));
+  EXPECT_THAT(
+      asked(0.1).err,
+      HasSubstr("for fedavg: none below 0.9 is enough, which is twice the noise on the count of adaptive "
+                "clipping\n  Set a larger count_noise, or allow a larger epsilon"));
+}
+
 TEST_F(NoiseForEpsilon, IsAskedForInOneWay) {
   std::string text;
   for (const char* more : {"noise_for_epsilon = 4.0\nnoise_multiplier = 1.0\n",

@@ -147,6 +147,14 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
                 HasSubstr("otherwise when it is asked alone"));
     EXPECT_TRUE(oracle.accesses().list().empty());
   }
+  // Also where there are two of them.
+  for (const auto& [parts, examples] : {std::pair(2, 40), {0, 2}}) {
+    RecordOracle pair = with_noise(bench, 1, range(0, examples));
+    EXPECT_THAT(test::message_of(
+                    [&] { (void)pair.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); }),
+                HasSubstr("otherwise when it is asked alone"));
+    EXPECT_NO_THROW((void)pair.noisy_sum(sums, {.parts = parts, .numbers = 3, .bound = 100}));
+  }
   // Also where others were asked for before.
   RecordOracle later = with_noise(bench, 1);
   (void)later.noisy_sum(sums, {.parts = 20, .numbers = 3, .bound = 100});

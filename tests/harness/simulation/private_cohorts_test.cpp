@@ -61,6 +61,24 @@ TEST_F(PrivateCohorts, MayBeEmpty) {
   EXPECT_EQ(simulation.ledger().population().at(0).participations, 60);
 }
 
+// Bytes pass no mechanism, and tables print them.
+TEST_F(PrivateCohorts, WhoseMessagesDifferInSizeAreAnExactAccess) {
+  algorithm.on_send = [](Client& client, Message& uplink) {
+    if (client.id == 2 && client.round == 2) uplink.put(Key<std::int64_t>{"more"}, std::int64_t{0});
+  };
+  SimulationSetup everybody = setup(clients_hidden());
+  everybody.cohort_size = 4;
+  Simulation simulation(everybody);
+  const auto tells_sizes = [&] {
+    simulation.next_round();
+    return std::ranges::any_of(simulation.ledger().population(), [](const Ledger::Segment& segment) {
+      return contains(segment.accesses, Access{ExactAccess{"sizes of messages"}, 1});
+    });
+  };
+  EXPECT_FALSE(tells_sizes());
+  EXPECT_TRUE(tells_sizes());
+}
+
 // So many clients that two cohorts agree once in 10^18.
 class SecretCohorts : public SmallRuns<ScriptedSgd> {
  protected:

@@ -118,6 +118,29 @@ TEST(RoundMetric, OfARoundIsOfThatRoundAlone) {
   EXPECT_EQ(read("accuracy@round=11").missing, "no round 11");
 }
 
+TEST(RoundMetric, AtAnEpsilonIsNoneWhereDataMayHaveDecidedHowMuchWasSpent) {
+  PrivacyClaim claim{.rdp = Claim{.epsilon = 2.0}, .made_rdp = Claim{.epsilon = 1.5}, .budget = 2.0};
+  const auto of = [&](const std::string& text) {
+    return read_metric(parse_round_metric(text), claim, ten_rounds());
+  };
+  EXPECT_EQ(of("accuracy@epsilon=1.9").missing,
+            "no epsilon of a round, because answers may have decided what was asked for");
+  EXPECT_EQ(of("accuracy@epsilon=2").round, 8) << "the budget is proven";
+  EXPECT_EQ(of("accuracy@round=4").round, 4);
+  claim.budget = 3.0;
+  EXPECT_EQ(of("accuracy@epsilon=1.9").round, 6) << "the claim is less than the budget";
+  claim.varied = true;
+  EXPECT_EQ(of("accuracy@epsilon=2").value, std::nullopt);
+}
+
+TEST(RoundMetric, MayNotBeObservedUnderAnEpsilonsName) {
+  for (const char* name : {"epsilon", "epsilon-rdp", "Epsilon", "my_epsilon", "delta", "loss", "test_loss",
+                           "macro_f1", "class:3", "round", "best_client_accuracy"})
+    EXPECT_TRUE(is_reserved(name)) << name;
+  for (const char* name : {"radius", "matching-loss", "delta-norm", "hypothesis-0"})
+    EXPECT_FALSE(is_reserved(name)) << name;
+}
+
 TEST(RoundMetric, AtAnEpsilonIsOfTheLastEvaluatedRoundWithin) {
   EXPECT_EQ(read("accuracy@epsilon=1").round, 4);
   EXPECT_EQ(read("accuracy@epsilon=1.25").round, 4) << "round 5 is within, but was not evaluated";

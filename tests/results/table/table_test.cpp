@@ -45,6 +45,20 @@ TEST(Table, GathersSeedsIntoRows) {
   EXPECT_THAT(beside_partitions(table.notes), IsEmpty());
 }
 
+// A sample of clients may be empty in every round.
+TEST(Table, TakesBytesOfAClientFromRunsInWhichAnybodyTookPart) {
+  auto runs = three_seeds("fedavg", 0.5);
+  const auto nobody = [](FoundRun& run) {
+    run.summary->uplink_bytes_per_client_round = run.summary->downlink_bytes_per_client_round = 0;
+  };
+  nobody(runs[1]);
+  EXPECT_EQ(make_table(runs).rows.front().uplink_bytes, 4096);
+  EXPECT_EQ(make_table(runs).rows.front().downlink_bytes, 8192);
+  for (FoundRun& run : runs) nobody(run);
+  EXPECT_EQ(make_table(runs).rows.front().uplink_bytes, std::nullopt);
+  EXPECT_THAT(render_markdown(make_table(runs)), HasSubstr("|    none |      - |        - |"));
+}
+
 TEST(Table, CountsOnlyFinishedRunsAndNamesTheOthers) {
   auto runs = three_seeds("fedprox", 0.5);
   runs[2] = found(unfinished("fedprox", 3, 12));
