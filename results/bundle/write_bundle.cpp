@@ -82,8 +82,9 @@ class Packer {
 
 void check_finished(const FoundRun& run) {
   if (!run.summary)
-    refuse(run.path, fmt::format("the run cannot be read: {}", run.problem),
-           "Restore the file, or run the cell again; or name other runs alone.");
+    refuse(
+        run.path, fmt::format("the run cannot be read: {}", run.problem),
+        "Restore the file, or remove the run directory and run this cell again; or name other runs alone.");
   if (run.summary->state == kFinished) return;
   refuse(
       run.path,
@@ -104,8 +105,8 @@ bool is_record(const std::string& name) {
 // What a bundle takes of a run, by name: files as the run's seal has them, and a seal of these alone.
 std::map<std::string, std::string> sealed_contents(const fs::path& run) {
   const std::string remedy =
-      "It was lost or edited after the run, whose files `fedarena verify` compares: restore it, or run the "
-      "cell again.";
+      "It was lost or edited after the run, whose files `fedarena verify` compares: restore it, or "
+      "remove the run directory and run this cell again.";
   const auto require = [&](const char* name) {
     std::error_code ignored;
     const fs::file_status status = fs::status(run / name, ignored);

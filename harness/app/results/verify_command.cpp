@@ -93,8 +93,8 @@ class Findings {
         .found = fmt::format("{}", fmt::join(found, "; ")),
         .remedy = forbidden
                       ? "Change the permissions of these files, or ask whom they belong to."
-                      : fmt::format("Records were edited or damaged, or another version wrote them; run the "
-                                    "cell again.{}",
+                      : fmt::format("Records were edited or damaged, or another version wrote them: restore "
+                                    "them, or remove the run directory and run this cell again.{}",
                                     with_data ? " Or what --data needs is not here: their data, or a plugin "
                                                 "(--plugin-path)."
                                               : "")});
