@@ -207,10 +207,13 @@ double by_hand(const Params& matched, const Params& target, const GradientMatchi
 }
 
 TEST(MatchingDistance, IsThatOfThePaper) {
-  const Params matched = random_params(model(), 1), target = random_params(model(), 2);
+  const Params matched = random_params(model(), 1), other = random_params(model(), 2);
   for (const GradientMatching& how : all_criteria()) {
-    const double expected = by_hand(matched, target, how);
-    EXPECT_NEAR(matching_distance(matched, target, how).value, expected, 1e-12 * expected) << how.criterion;
+    for (const Params& target : {other, 7 * other, matched}) {
+      const double expected = by_hand(matched, target, how);
+      EXPECT_NEAR(matching_distance(matched, target, how).value, expected, 1e-12 * (1 + expected))
+          << how.criterion;
+    }
   }
 }
 
@@ -226,20 +229,6 @@ TEST(MatchingDistance, HasTheSlopeOfItsValue) {
       EXPECT_NEAR(dot(distance.slope, direction), (ahead - behind) / (2 * kStep), 1e-6)
           << how.criterion << ", " << how.cosine_rows;
     }
-  }
-}
-
-TEST(MatchingDistance, OfCosinesIgnoresLengthsOfRows) {
-  const Params matched = random_params(model(), 5), target = random_params(model(), 6);
-  for (const GradientMatching& how : all_criteria()) {
-    const double change = std::abs(matching_distance(matched, 7 * target, how).value -
-                                   matching_distance(matched, target, how).value);
-    if (how.criterion == "cosine") {
-      EXPECT_LE(change, 1e-12);
-    } else {
-      EXPECT_GT(change, 1);
-    }
-    EXPECT_NEAR(matching_distance(matched, matched, how).value, 0, 1e-12);
   }
 }
 
