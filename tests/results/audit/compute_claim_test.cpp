@@ -1,8 +1,6 @@
 #include "results/audit/compute_claim.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,5 @@
 // The seal of a finished run: whatever is changed in its directory afterwards is named.
 #include <filesystem>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>

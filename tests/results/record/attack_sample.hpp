@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "harness/digest/sha256.hpp"
 #include "results/record/attack_file.hpp"
