@@ -10,6 +10,7 @@
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/text/natural_order.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::slurm {
 namespace {
@@ -82,10 +83,21 @@ std::optional<Submission> read_submission(const fs::path& out) {
   const fs::path file = record_of(out);
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return std::nullopt;
-  return parse_submission(results::read_whole_file(file), file.string());
+  const std::string text = results::read_whole_file(file);
+  try {
+    return parse_submission(text, file.string());
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    complaint.remedy = fmt::format(
+        "Restore it, or remove it: runs and logs stay, and only which job was submitted last is forgotten, "
+        "so "
+        "cancel first what `squeue --me` still shows of it, with scancel");
+    throw Error(std::move(complaint));
+  }
 }
 
 std::optional<std::vector<CellTask>> cell_tasks(std::span<const fs::path> folders) {
+  std::vector<CellTask> tasks;
   std::vector<fs::path> outs;
   for (const fs::path& folder : folders) {
     const fs::path normal = folder.lexically_normal();
@@ -94,17 +106,22 @@ std::optional<std::vector<CellTask>> cell_tasks(std::span<const fs::path> folder
   std::map<std::string, CellTask> known;  // by the id of the task
   std::vector<std::string> jobs;
   for (const fs::path& out : outs) {
-    const Submission submission = *read_submission(out);
+    Submission submission;
+    try {
+      submission = read_submission(out).value_or(Submission{});
+    } catch (const Error& error) {  // the others are shown
+      tasks.push_back({.run = slurm_folder(out), .problem = results::in_one_line(error)});
+    }
+    if (submission.job.empty()) continue;
     jobs.push_back(submission.job);
     for (std::size_t i = 0; i < submission.cells.size(); ++i) {
       const SubmittedCell& cell = submission.cells[i];
       known.emplace(fmt::format("{}_{}", submission.job, i),
-                    CellTask{out / cell.folder, submission.experiment, cell, {}});
+                    CellTask{out / cell.folder, submission.experiment, cell});
     }
   }
   const auto queue = ask_queue(jobs);
   if (!queue) return std::nullopt;
-  std::vector<CellTask> tasks;
   for (const Task& task : *queue) {
     const auto found = known.find(task.id);
     if (found == known.end()) continue;
@@ -117,7 +134,11 @@ std::optional<std::vector<CellTask>> cell_tasks(std::span<const fs::path> folder
 void add_tasks(std::vector<results::LiveCell>& cells, std::span<const CellTask> tasks) {
   std::map<fs::path, std::size_t> places;
   for (std::size_t i = 0; i < cells.size(); ++i) places.emplace(real(cells[i].path), i);
-  for (const auto& [run, experiment, submitted, task] : tasks) {
+  for (const auto& [run, experiment, submitted, task, problem] : tasks) {
+    if (!problem.empty()) {
+      cells.push_back({.path = run, .problem = problem});
+      continue;
+    }
     const auto [place, is_new] = places.emplace(real(run), cells.size());
     if (is_new)
       cells.push_back({.path = run,

@@ -39,16 +39,18 @@ void write_submission(const std::filesystem::path& out, const Submission& submis
 /// Nothing where the folder has none. Throws as `parse_submission` does.
 std::optional<Submission> read_submission(const std::filesystem::path& out);
 
-/// A cell that is queued or runs.
+/// A cell that is queued or runs; or a record of a submission that cannot be read.
 struct CellTask {
-  std::filesystem::path run;  ///< its run directory, which need not exist
-  std::string experiment;
-  SubmittedCell cell;
-  Task task;
+  std::filesystem::path run;  ///< its run directory, which need not exist; the record's folder
+  std::string experiment = {};
+  SubmittedCell cell = {};
+  Task task = {};
+  std::string problem = {};  ///< of a record, and what to do about it, in one line
 };
 
-/// The cells at work or queued, of all folders of runs at and up to two levels below these paths. Asks squeue
-/// where anything was submitted; nothing where it does not answer. Throws as `parse_submission` does.
+/// The cells at work or queued, of all folders of runs at and up to two levels below these paths, and the
+/// records there that cannot be read. Asks squeue where anything was submitted; nothing where it does not
+/// answer.
 std::optional<std::vector<CellTask>> cell_tasks(std::span<const std::filesystem::path> folders);
 
 /// Says of cells what Slurm does with them, and adds those that have no run directory yet; in natural order

@@ -59,6 +59,24 @@ TEST(Submission, IsRefusedWhereItWouldLeadElsewhere) {
     EXPECT_THAT(refused([&](Submission& other) { other.cells[0].folder = folder; }), HasSubstr("\"folder\""));
 }
 
+TEST(CellTasks, OfOtherFoldersAreShownBesideARecordThatCannotBeRead) {
+  const test::Scratch scratch;
+  scratch.write("runs/small/slurm/job.sh", "");
+  write_submission(scratch / "runs/small", submission());
+  scratch.write("runs/damaged/slurm/submission.json", "{\"schema\": 1, \"job\"");
+  const FakeQueue queue("echo '5_0|RUNNING|n1|None'");
+  const std::filesystem::path folder = scratch / "runs";
+  const auto tasks = cell_tasks({&folder, 1});
+  ASSERT_TRUE(tasks);
+  std::vector<results::LiveCell> cells;
+  add_tasks(cells, *tasks);
+  ASSERT_THAT(cells, SizeIs(2));
+  EXPECT_EQ(cells[0].path, scratch / "runs/damaged/slurm");
+  EXPECT_THAT(cells[0].problem, AllOf(HasSubstr("submission.json"), HasSubstr("remove it"),
+                                      HasSubstr("scancel"), Not(HasSubstr("run this cell again"))));
+  EXPECT_EQ(cells[1].label, "fedavg");
+}
+
 TEST(CellTasks, ShowWhatIsQueuedAndWhatRunsElsewhere) {
   const test::Scratch scratch;
   const std::filesystem::path out = scratch / "runs/small";
