@@ -1,8 +1,10 @@
 #include "harness/slurm/submission.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <system_error>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSchema = 1;
 constexpr const char* kSubmissionFile = "submission.json";
+constexpr const char* kSubmittingFile = "submitting";
 
 fs::path record_of(const fs::path& out) { return slurm_folder(out) / kSubmissionFile; }
 
@@ -73,6 +76,23 @@ Submission parse_submission(std::string_view text, const std::string& file) {
   }
   fields.finish();
   return submission;
+}
+
+Submitting::Submitting(const fs::path& out) : file_(slurm_folder(out) / kSubmittingFile) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  if (results::create_file(file_, fmt::format("process {} on {}", ::getpid(), host.data()))) return;
+  constexpr std::size_t kMostBytes = 4096;
+  const std::string owner = results::read_whole_file(file_, kMostBytes);
+  throw Error::in(
+      file_, fmt::format("another `fedarena submit` is at work here: {}", results::one_line(owner)),
+      {.remedy = "Wait for it. If it was killed, see in `squeue --me` what it queued, cancel that with "
+                 "scancel, and remove this file"});
+}
+
+Submitting::~Submitting() {
+  std::error_code ignored;
+  fs::remove(file_, ignored);
 }
 
 void write_submission(const fs::path& out, const Submission& submission) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fedarena/base/uninterrupted.hpp"
+
 #include "harness/slurm/queue.hpp"
 #include "results/live/live_runs.hpp"
 
@@ -33,6 +35,21 @@ struct Submission {
 std::string to_json_text(const Submission& submission);
 /// Anything but a whole record is an Error that names the file and the field.
 Submission parse_submission(std::string_view text, const std::string& file);
+
+/// That this process submits something for a folder of runs: the file `slurm/submitting` below it, whose
+/// folder is there, as long as this one is. Of several that try at once, on whatever machines, one succeeds
+/// and the others throw Error. A signal that would end the program waits.
+class Submitting {
+ public:
+  explicit Submitting(const std::filesystem::path& out);
+  ~Submitting();
+  Submitting(const Submitting&) = delete;
+  Submitting& operator=(const Submitting&) = delete;
+
+ private:
+  const Uninterrupted whole_;  // goes last
+  std::filesystem::path file_;
+};
 
 /// Replaces the record below the folder of the runs.
 void write_submission(const std::filesystem::path& out, const Submission& submission);

@@ -12,7 +12,6 @@
 #include "fedarena/base/file.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
-#include "fedarena/base/uninterrupted.hpp"
 
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
@@ -132,8 +131,9 @@ class Submitter {
       return kSuccess;
     }
     ask_slurm({"sbatch", "--version"});
-    for (const fs::path& out : {out_, trials_folder()}) refuse_submitted(out);
     make_folders(slurm::slurm_folder(out_));
+    const slurm::Submitting alone(out_);
+    for (const fs::path& out : {out_, trials_folder()}) refuse_submitted(out);
     // Later changes of the file must not reach tasks that wait.
     results::replace_file(copy(), read_whole_file(arguments_.experiment.file));
     std::string before;
@@ -210,7 +210,6 @@ class Submitter {
       words.emplace_back("--kill-on-invalid-dep=yes");
     }
     words.push_back(script.string());
-    const Uninterrupted whole;  // what is queued is on record
     const std::string answer = ask_slurm(words);
     const std::string job = answer.substr(0, answer.find_first_of(";\n"));
     try {

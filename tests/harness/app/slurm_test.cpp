@@ -327,6 +327,34 @@ TEST_F(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
   EXPECT_THAT(refused("run small.toml --stage cells"), HasSubstr("the file has no [tuning]"));
 }
 
+// Stand-ins for Slurm's programs, found before others.
+class FakeSlurm : public ScratchTest {
+ protected:
+  FakeSlurm() {
+    answer("squeue", "exit 0");
+    answer("scontrol", "echo 'MaxArraySize            = 2'");
+  }
+  void answer(const std::string& name, const std::string& lines) const {
+    fs::permissions(scratch.write("bin/" + name, "#!/bin/sh\n" + lines + "\n"), fs::perms::owner_all);
+  }
+  const Start slurm{.environment = {{"PATH", (scratch / "bin").string() + ":/usr/bin:/bin"}}};
+};
+
+TEST_F(FakeSlurm, IsAskedForAFolderByOneProcessAtATime) {
+  SmallExperiment{}.write_to(scratch);
+  answer("sbatch",
+         "if [ \"$1\" = --version ]; then exit; fi\ntouch called\n"
+         "for i in $(seq 200); do [ -e go ] && break; sleep 0.05; done\necho 7");
+  Program first(scratch, "submit small.toml --out out", slurm);
+  ASSERT_TRUE(first.wait_until([&] { return fs::exists(scratch / "called"); })) << first.err();
+  EXPECT_THAT(
+      refused("submit small.toml --out out", slurm),
+      HasSubstr(fmt::format("another `fedarena submit` is at work here: process {} on ", first.pid())));
+  scratch.write("go", "");
+  EXPECT_EQ(first.finish().out, "7\n");
+  EXPECT_EQ(succeed("submit small.toml --out out", slurm).out, "7\n");
+}
+
 // Options for the cluster are no part of what a cell is.
 TEST_F(Submit, LeavesRunsTheSame) {
   run_small(scratch, {});

@@ -1,6 +1,10 @@
 // What is known of cells that were submitted: the record, squeue's answer, and both in lists.
 #include "harness/slurm/submission.hpp"
 
+#include <unistd.h>
+
+#include <fmt/format.h>
+
 #include "results/live/list.hpp"
 #include "results/live/live_text.hpp"
 #include "tests/harness/slurm/fake_slurm.hpp"
@@ -57,6 +61,19 @@ TEST(Submission, IsRefusedWhereItWouldLeadElsewhere) {
   EXPECT_THAT(refused([](Submission& other) { other.job = "5 --me"; }), HasSubstr("the number of a job"));
   for (const char* folder : {"/etc", "../other", ""})
     EXPECT_THAT(refused([&](Submission& other) { other.cells[0].folder = folder; }), HasSubstr("\"folder\""));
+}
+
+TEST(Submission, IsMadeByOneProcessAtATime) {
+  const test::Scratch scratch;
+  scratch.write("slurm/job.sh", "");
+  const auto submit = [&] { const Submitting alone(scratch.path()); };
+  {
+    const Submitting alone(scratch.path());
+    EXPECT_THAT(test::message_of(submit), AllOf(HasSubstr(fmt::format("process {} on ", ::getpid())),
+                                                HasSubstr("squeue --me"), HasSubstr("remove this file")));
+    EXPECT_THAT(test::message_of(submit), HasSubstr("at work here")) << "the refused one took the file along";
+  }
+  submit();
 }
 
 TEST(CellTasks, OfOtherFoldersAreShownBesideARecordThatCannotBeRead) {
