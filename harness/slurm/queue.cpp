@@ -8,10 +8,13 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/child_program.hpp"
+#include "fedarena/base/text.hpp"
 
 namespace fedarena::slurm {
 
 namespace {
+
+constexpr std::chrono::seconds kLongestAnswer{20};
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.size() <= 10 &&
@@ -52,11 +55,21 @@ std::optional<std::vector<Task>> ask_queue(const std::vector<std::string>& jobs)
   // The user's own settings of squeue (SQUEUE_STATES and others) would hide tasks.
   const auto answer = call_program({"squeue", "--noheader", "--array", "--format=%i|%T|%N|%r",
                                     fmt::format("--jobs={}", fmt::join(jobs, ","))},
-                                   {.without = "SQUEUE_", .limit = std::chrono::seconds(20)});
+                                   {.without = "SQUEUE_", .limit = kLongestAnswer});
   if (!answer) return std::nullopt;
   if (answer->exit_code == 0) return parse_queue(answer->out);
   // Of one job alone that ended long ago.
   if (answer->err.find("Invalid job id") != std::string::npos) return std::vector<Task>{};
+  return std::nullopt;
+}
+
+std::optional<std::size_t> most_tasks() {
+  const auto answer = call_program({"scontrol", "show", "config"}, {.limit = kLongestAnswer});
+  if (!answer || answer->exit_code != 0) return std::nullopt;
+  std::istringstream lines(answer->out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("MaxArraySize ")) return parse_number<std::size_t>(line.substr(line.rfind(' ') + 1));
+  }
   return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ bool is_job_id(std::string_view text);
 /// Which tasks of these jobs the controller knows still, each task of an array by itself; those that ended
 /// are not among them. Nothing where there is no squeue, or where the controller does not answer within 20 s.
 std::optional<std::vector<Task>> ask_queue(const std::vector<std::string>& jobs);
+
+/// How many tasks a job array of this cluster may have; nothing where scontrol does not say.
+std::optional<std::size_t> most_tasks();
 
 /// What squeue prints, one task a line: id|state|node|reason. Lines of another form are left out.
 std::vector<Task> parse_queue(std::string_view text);

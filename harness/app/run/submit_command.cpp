@@ -131,6 +131,7 @@ class Submitter {
       return kSuccess;
     }
     ask_slurm({"sbatch", "--version"});
+    refuse_long_arrays(stages);
     make_folders(slurm::slurm_folder(out_));
     const slurm::Submitting alone(out_);
     for (const fs::path& out : {out_, trials_folder()}) refuse_submitted(out);
@@ -183,6 +184,19 @@ class Submitter {
     tuned_ = tuned_by_trials(points_.front(), *tuning_, {.out = out_});
     stages.back().cells = unfinished(tuned_->cells(), out_);
     return stages;
+  }
+
+  static void refuse_long_arrays(const std::vector<Stage>& stages) {
+    const std::optional<std::size_t> most = slurm::most_tasks();
+    for (const Stage& stage : stages) {
+      if (!most || stage.cells.size() <= *most) continue;
+      throw Error::in(
+          stage.out,
+          fmt::format("{} are as many tasks of one job array", counted(stage.cells.size(), "cell")),
+          {.allowed = fmt::format("{}, the MaxArraySize of this cluster", *most),
+           .remedy = "Submit the file in parts, such as --set 'experiment.seeds=[1, 2]', each once the one "
+                     "before is over or with an --out of its own; or have MaxArraySize raised"});
+    }
   }
 
   static void refuse_submitted(const fs::path& out) {

@@ -355,6 +355,16 @@ TEST_F(FakeSlurm, IsAskedForAFolderByOneProcessAtATime) {
   EXPECT_EQ(succeed("submit small.toml --out out", slurm).out, "7\n");
 }
 
+TEST_F(FakeSlurm, IsNotAskedForAnArrayThatIsTooLong) {
+  SmallExperiment{.seeds = "[1, 2, 3]"}.write_to(scratch);
+  answer("sbatch", "echo 7");
+  EXPECT_THAT(refused("submit small.toml --out out", slurm),
+              AllOf(HasSubstr("3 cells"), HasSubstr("allowed: 2, the MaxArraySize of this cluster"),
+                    HasSubstr("--set 'experiment.seeds=[1, 2]'")));
+  EXPECT_FALSE(fs::exists(scratch / "out"));
+  succeed("submit small.toml --out out --set 'experiment.seeds=[1, 2]'", slurm);
+}
+
 // Options for the cluster are no part of what a cell is.
 TEST_F(Submit, LeavesRunsTheSame) {
   run_small(scratch, {});

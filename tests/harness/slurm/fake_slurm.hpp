@@ -10,15 +10,15 @@
 
 namespace fedarena::test {
 
-/// A squeue that does what these lines of sh do, found before every other one.
+/// A squeue, or another program of Slurm, that does what these lines of sh do, found before every other one.
 class FakeQueue {
  public:
   explicit FakeQueue(const std::string& lines)
       : path_(Variables{{"PATH", scratch_.path().string() + ":" + std::getenv("PATH")}}) {
     answer(lines);
   }
-  void answer(const std::string& lines) const {
-    const std::filesystem::path program = scratch_.write("squeue", "#!/bin/sh\n" + lines + "\n");
+  void answer(const std::string& lines, const std::string& name = "squeue") const {
+    const std::filesystem::path program = scratch_.write(name, "#!/bin/sh\n" + lines + "\n");
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   }
 

@@ -76,6 +76,14 @@ TEST(Submission, IsMadeByOneProcessAtATime) {
   submit();
 }
 
+TEST(Submission, KnowsHowManyTasksTheClusterAllows) {
+  const FakeQueue slurm("exit 1");
+  slurm.answer("echo 'MaxArraySize            = 1001'; echo 'MaxDBDMsgs = 20012'", "scontrol");
+  EXPECT_EQ(most_tasks(), 1001U);
+  slurm.answer("exit 1", "scontrol");
+  EXPECT_EQ(most_tasks(), std::nullopt);
+}
+
 TEST(CellTasks, OfOtherFoldersAreShownBesideARecordThatCannotBeRead) {
   const test::Scratch scratch;
   scratch.write("runs/small/slurm/job.sh", "");
