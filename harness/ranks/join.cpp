@@ -26,18 +26,26 @@ int number_in(const char* variable) {
 
 // How many ranks were started, by what launchers tell their programs: Open MPI's, MPICH's and srun. 1 where
 // nothing did.
-int started_ranks() {
+int started_ranks(bool apart) {
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     if (const int size = number_in(variable); size > 0) return size;
   }
-  // Slurm sets its variables in batch scripts, too, where no rank was started.
-  return std::getenv("PMIX_RANK") == nullptr ? 1 : number_in("SLURM_STEP_NUM_TASKS");
+  // Slurm sets SLURM_NTASKS in batch scripts, too, where no rank was started, and this one in steps.
+  const int tasks = number_in("SLURM_STEP_NUM_TASKS");
+  if (std::getenv("PMIX_RANK") != nullptr) return tasks;
+  if (tasks <= 1 || apart) return 1;
+  throw Error(Complaint{
+      .found =
+          fmt::format("srun started {} tasks without MPI, and each of them would run all of the file", tasks),
+      .remedy = "Have them share it with `srun --mpi=pmix` (pmi2 for MPICH), start one with `srun -n 1`, or "
+                "give each "
+                "cells of its own with --only"});
 }
 
 }  // namespace
 
-std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop) {
-  const int started = started_ranks();
+std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop, bool apart) {
+  const int started = started_ranks(apart);
   if (started <= 1) return nullptr;
   const auto library =
       dll::program_location().parent_path().parent_path() / "lib" / fmt::format("lib{}.so", kMpiLibrary);

@@ -45,7 +45,7 @@ class Ranks {
 
 /// The ranks of this program where mpirun or srun started several of them, else nullptr. `stop` is what
 /// limits their waits. Error where several were started and this fedarena was built without MPI or with that
-/// of another launcher.
-std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop);
+/// of another launcher; and where srun started several without MPI, unless they are to work `apart`.
+std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop, bool apart);
 
 }  // namespace fedarena

@@ -115,7 +115,7 @@ void check_stage(const RunArguments& arguments, bool tunes) {
 
 int run_experiments(const RunArguments& arguments) {
   const std::atomic<bool>& stop = stop_on_signal();
-  const std::unique_ptr<Ranks> ranks = join_ranks(stop);
+  const std::unique_ptr<Ranks> ranks = join_ranks(stop, !arguments.only.empty());
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   if (ranks && ranks->rank() > 0) return work(*ranks, host, arguments, stop);
   check_jobs(arguments, ranks.get());

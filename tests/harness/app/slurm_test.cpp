@@ -365,6 +365,20 @@ TEST_F(FakeSlurm, IsNotAskedForAnArrayThatIsTooLong) {
   succeed("submit small.toml --out out --set 'experiment.seeds=[1, 2]'", slurm);
 }
 
+using Srun = ScratchTest;
+
+TEST_F(Srun, IsToldToStartRanksByMpi) {
+  SmallExperiment{}.write_to(scratch);
+  const auto tasks = [](const char* count) {
+    return Start{.environment = {{"SLURM_STEP_NUM_TASKS", count}}};
+  };
+  EXPECT_THAT(refused("run small.toml --out out", tasks("2")),
+              AllOf(HasSubstr("srun started 2 tasks without MPI"), HasSubstr("srun --mpi=pmix")));
+  EXPECT_FALSE(fs::exists(scratch / "out"));
+  succeed("run small.toml --out out --only fedavg-seed-1", tasks("2"));  // each has its own cells
+  succeed("run small.toml --out alone", tasks("1"));
+}
+
 // Options for the cluster are no part of what a cell is.
 TEST_F(Submit, LeavesRunsTheSame) {
   run_small(scratch, {});
