@@ -144,9 +144,9 @@ void set_aside_unreadable_rounds(std::span<FoundRun> runs) {
   const WorkPool pool(WorkPool::available_cores());
   pool.for_each(runs.size(), [&](std::size_t i) {
     FoundRun& run = runs[i];
-    if (!run.summary || run.summary->state != kFinished) return;
+    if (!run.summary) return;
     try {
-      check_recorded_rounds(run.path, *run.summary);
+      run.summary->rounds_done = check_recorded_rounds(run.path, *run.summary);
     } catch (const Error& error) {
       run.problem = problem_line(error);
       run.summary.reset();

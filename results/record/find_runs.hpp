@@ -30,9 +30,10 @@ bool is_run_directory(const std::filesystem::path& folder);
 /// holds no run is an Error.
 std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
 
-/// Makes broken runs of the finished ones whose rounds cannot be read or do not go with the summary, as
-/// `recorded_rounds` has it; reads on all cores. For whatever shows results, so that all commands show the
-/// same runs, and one bad file does not hide the others.
+/// Makes broken runs of those whose rounds cannot be read or do not go with the summary, as `recorded_rounds`
+/// has it, and counts the rounds of unfinished ones, whose summaries may date from their last checkpoint;
+/// reads on all cores. For whatever shows results, so that all commands show the same, and one bad file does
+/// not hide the others.
 void set_aside_unreadable_rounds(std::span<FoundRun> runs);
 
 /// The one run at or below a path, finished or not. An Error when there is none, or more than one.

@@ -56,6 +56,8 @@ class RoundsSeen {
     test_accuracy_ = round.test_accuracy;
   }
 
+  std::int64_t count() const { return count_; }
+
   void check(const std::filesystem::path& folder, const Summary& summary) const {
     const bool finished = summary.state == kFinished;
     if (finished ? count_ != summary.rounds_done : count_ > summary.rounds) {
@@ -253,10 +255,11 @@ std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, co
   return rounds;
 }
 
-void check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
+std::int64_t check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
   RoundsSeen seen;
   for_each_round(folder / kRoundsFile, [&](const RoundRecord& round) { seen.add(round); });
   seen.check(folder, summary);
+  return seen.count();
 }
 
 }  // namespace fedarena::results

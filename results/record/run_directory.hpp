@@ -117,7 +117,7 @@ class RunDirectory {
 /// says anything else of its last result or its number of rounds. Changes nothing on disk; the run may be at
 /// work.
 std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
-/// The same Errors, where nobody needs the rounds.
-void check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
+/// The same Errors, where nobody needs the rounds; returns how many there are.
+std::int64_t check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
 
 }  // namespace fedarena::results

@@ -154,6 +154,7 @@ TEST_F(FindRunsTest, RoundsThatCannotBeReadDoNotHideTheOthers) {
                   testing::Pair("good", ""), testing::Pair("pipe", HasSubstr("rounds.jsonl: is a pipe")),
                   testing::Pair("short", HasSubstr("rounds.jsonl: holds 0 rounds")),
                   testing::Pair("unfinished", "")));
+  EXPECT_EQ(runs.back().summary->rounds_done, 0) << "the summary is as old as its last checkpoint";
 }
 
 TEST_F(FindRunsTest, SaysWhenThereIsNothingToFind) {
