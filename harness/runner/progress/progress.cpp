@@ -79,7 +79,8 @@ std::string Progress::time_left() const {
   // The seconds of cells that run at once are the same seconds.
   const auto at_once = static_cast<double>(std::max<std::size_t>(1, at_work_.size()));
   const double seconds = seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) / at_once;
-  return fmt::format("{}{} left", work_.may_end_early ? "at most " : "", results::duration_text(seconds));
+  return fmt::format("about {} left{}", results::duration_text(seconds),
+                     work_.may_end_early ? " or sooner" : "");
 }
 
 void Progress::draw() {

@@ -20,7 +20,7 @@ class Progress {
   /// What is to be done in all.
   struct Work {
     std::int64_t cells = 0, rounds = 0;
-    /// Whether a budget or a rule may end a cell before its last round; then the time left is a bound.
+    /// Whether a budget or a rule may end a cell before its last round; the time left may be less then.
     bool may_end_early = false;
     /// Whether sizes of cohorts and samples are secret, as under a policy they may be: a log may be read by
     /// others.
