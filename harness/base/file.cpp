@@ -17,8 +17,8 @@ std::string remedy_for(int code) {
     case ENOSPC:
     case EDQUOT:
       // Of a run or of anything else that is written.
-      return "free some space there and give the command again (a run with --resume); what was complete "
-             "before is kept";
+      return "free some space there and give the command again (a run with --resume, which goes on from its "
+             "last checkpoint)";
     case EFBIG:
       return "raise the limit of a file's size (`ulimit -f`), or name a file system that holds larger ones";
     case EACCES:

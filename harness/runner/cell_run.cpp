@@ -145,6 +145,9 @@ class CellRun {
     } catch (const AlgorithmFailed&) {  // complete rounds are kept
       record_.interrupt(simulation);
       throw;
+    } catch (const Error&) {  // of a file that cannot be written, mostly
+      record_.leave();
+      throw;
     }
     return true;
   }

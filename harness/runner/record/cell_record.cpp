@@ -255,6 +255,13 @@ void CellRecord::interrupt(Simulation& simulation) {
   write_summary(results::kInterrupted);
 }
 
+void CellRecord::leave() {
+  try {
+    write_summary(results::kInterrupted);
+  } catch (const Error&) {  // the disk is full, or another process has the cell
+  }
+}
+
 void CellRecord::fail(const std::string& reason) {
   summary_.failure = reason;
   write_summary(results::kFailed);

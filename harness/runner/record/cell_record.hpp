@@ -43,6 +43,8 @@ class CellRecord {
   void append(const results::RoundRecord& record, Simulation& simulation);
   /// Leaves a resumable run.
   void interrupt(Simulation& simulation);
+  /// Leaves a run at its last checkpoint, where not even another one can be written. That may fail as well.
+  void leave();
   /// Leaves a run that is no further than it was written down, for this reason; it can be resumed.
   void fail(const std::string& reason);
   /// The rounds written down, in order.

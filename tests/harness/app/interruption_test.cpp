@@ -154,6 +154,7 @@ TEST_F(Interruption, AFileOfLimitedSizeIsAMessage) {
   many_rounds({"fedavg"}).write_to(scratch);
   EXPECT_THAT(refused(in_shell("ulimit -f 20; exec \"$0\" \"$@\"") + kRun, {.program = "/bin/sh"}),
               HasSubstr("cannot be written: File too large\n  raise the limit of a file's size"));
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kInterrupted);
 }
 
 // Cells of every policy and both sources of noise. What anybody could read of a round stays as it was and is
