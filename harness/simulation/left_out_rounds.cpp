@@ -64,16 +64,15 @@ std::map<std::int64_t, RoundAccesses> Simulation::train_newcomers(const Downlink
 RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {
   if (segments.size() == 1) return round_of(segments.front());
   RoundAccesses dearest;
-  double most = -1;
-  for (const Ledger::Segment& segment : segments) {
-    RoundAccesses round = round_of(segment);
-    const double epsilon =
-        odometer_.epsilon(round.charged()).epsilon.value_or(std::numeric_limits<double>::infinity());
-    if (epsilon < most) continue;
-    most = epsilon;
-    dearest = std::move(round);
-  }
+  for (const Ledger::Segment& segment : segments) dearest = dearer(std::move(dearest), round_of(segment));
   return dearest;
+}
+
+RoundAccesses Simulation::dearer(RoundAccesses left, RoundAccesses right) const {
+  const auto price = [&](const RoundAccesses& accesses) {
+    return odometer_.epsilon(accesses.charged()).epsilon.value_or(std::numeric_limits<double>::infinity());
+  };
+  return price(right) < price(left) ? left : right;
 }
 
 void Simulation::charge_rest() {
@@ -103,13 +102,17 @@ void Simulation::charge_rest() {
       const auto planned = planned_accesses(client, round, ledger_, downlink.centres);
       if (planned && is_new && segments.empty())
         accesses = as_planned(accesses, *planned);
-      else if (planned && (!downlink.centres.vary() || accesses.charged().empty()))
+      else if (planned && downlink.centres.vary())
+        accesses = dearer(std::move(accesses), *planned);
+      else if (planned)
         accesses = *planned;
       if (!pays(client, ledger_, accesses)) {
         spent_.insert(client);
         continue;
       }
       ledger_.record(round, client, accesses);
+      // What results would have made of the centres, nobody knows, nor what the round would have cost.
+      if (downlink.centres.vary()) ledger_.withhold(client);
       if (!pays_again(client, ledger_)) spent_.insert(client);
     }
     // Of other units it holds what all are charged for once.

@@ -266,6 +266,7 @@ class Simulation {
   void add_to_first_round(std::vector<Access>& everybody) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
   RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
+  RoundAccesses dearer(RoundAccesses left, RoundAccesses right) const;
   // Error where those who read a message from the server wrote to it, in ways that LibTorch does not see.
   void check_unwritten(const Bytes& sent, const Message& downlink, std::int64_t round,
                        const char* where) const;

@@ -35,13 +35,13 @@ bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& p
          });
 }
 
-using IsSegment = std::function<bool(const Ledger::Segment& segment)>;
+using IsSegment = std::function<bool(std::int64_t client, const Ledger::Segment& segment)>;
 
 // Of single clients, where records are the unit, for which alone there are plans.
 bool any_unplanned(const Ledger& ledger, const IsSegment& counts) {
   return ledger.unit() == Unit::kRecord && std::ranges::any_of(ledger.clients(), [&](const auto& client) {
            return std::ranges::any_of(client.second.segments, [&](const Ledger::Segment& segment) {
-             return !segment.unmade && counts(segment);
+             return !segment.unmade && counts(client.first, segment);
            });
          });
 }
@@ -139,8 +139,10 @@ std::vector<std::string> public_data(const Ledger& ledger) {
 Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger) {
   const bool one_budget = claim.budget.least() > 0 && !claim.budget.is_list();
   // Charged by what others had asked for.
-  const bool left_out_unplanned = any_unplanned(
-      ledger, [&](const Ledger::Segment& segment) { return segment.last_round > ledger.ended_after(); });
+  const bool left_out_unplanned =
+      any_unplanned(ledger, [&](std::int64_t /*client*/, const Ledger::Segment& segment) {
+        return segment.last_round > ledger.ended_after();
+      });
   if (!one_budget || ledger.ended_after() == 0 || ledger.varies() || left_out_unplanned) return ledger;
   const Odometer odometer(claim.settings);
   const auto pays_until = [&](std::int64_t round) {
@@ -211,8 +213,13 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.as_if_pld = account.as_if_pld;
   claim.per_distance = account.per_distance;
   claim.nominal.assign(account.nominal.begin(), account.nominal.end());
-  claim.varied = claim.budget.least() == 0 && charged.varies();
-  claim.unplanned = is_finite(claim.rdp) && !charged.varies() && any_unplanned(charged, has_noised);
+  claim.varied = charged.varies();
+  // Of clients that vary the claim says so, or charges their budgets.
+  const bool own_budgets = claim.budget.is_list();
+  claim.unplanned = is_finite(claim.rdp) && (own_budgets || !claim.varied) &&
+                    any_unplanned(charged, [&](std::int64_t client, const Ledger::Segment& segment) {
+                      return has_noised(segment) && !(own_budgets && charged.varies(client));
+                    });
   claim.least_rdp = claim.least_pld = std::nullopt;
   if (claim.per_client) {
     const ClientAccount& least = least_of(account, charged);

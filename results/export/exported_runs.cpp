@@ -17,13 +17,28 @@ namespace fedarena::results {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+std::vector<std::string> warnings(const Summary& summary) {
+  if (!summary.privacy) return {};
+  std::vector<std::string> texts;
+  if (const std::string text = delta_warning(*summary.privacy); !text.empty()) texts.push_back(text);
+  if (trusts_data(*summary.privacy) || summary.privacy->unplanned)
+    texts.emplace_back("epsilon is proven only if no answer had a say in what was asked for");
+  if (summary.personal)
+    texts.emplace_back("scores of clients are those of models of their own, which no epsilon covers");
+  return texts;
+}
+
+}  // namespace
+
 ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
   std::vector<FoundRun> found = find_runs(folders);
   const std::vector<std::string> names = run_names(found, folders);
   ExportedRuns exported;
   std::vector<std::string> problems;
   std::size_t unfinished = 0, secret = 0;
-  std::map<std::string, std::size_t> warned;  // how many runs, by what is wrong with their delta
+  std::map<std::string, std::size_t> warned;  // how many runs, by what is to be said of their epsilon
   for (std::size_t i = 0; i < found.size(); ++i) {
     FoundRun& run = found[i];
     const auto leave_out = [&](const std::string& why) {
@@ -41,8 +56,7 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
       }
       unfinished += run.summary->state == kFinished ? 0 : 1;
       secret += is_secret(DrawnSizes::kBatches, run.summary->privacy) ? 1 : 0;
-      const std::string warning = run.summary->privacy ? delta_warning(*run.summary->privacy) : "";
-      if (!warning.empty()) ++warned[warning];
+      for (const std::string& warning : warnings(*run.summary)) ++warned[warning];
       exported.runs.push_back({.name = names[i],
                                .folder = run.path,
                                .summary = std::move(*run.summary),

@@ -67,8 +67,7 @@ std::vector<RoundValue> round_values(const ExportedRun& run, const RoundRecord& 
   std::vector<RoundValue> values;
   for (const CatalogueEntry& entry : catalogue()) {
     if (!wanted(entry.field) || is_secret(entry.draws, summary.privacy)) continue;
-    std::optional<RecordedNumber> number;
-    if (entry.of_round != nullptr) number = entry.of_round(round);
+    std::optional<RecordedNumber> number = number_of(entry, summary.privacy, round);
     if (entry.claim != nullptr && last && summary.privacy) number = epsilon_of(*summary.privacy.*entry.claim);
     if (number) values.push_back(value_of(entry, *number));
     if (entry.each_of_round == nullptr) continue;

@@ -272,6 +272,15 @@ std::span<const CurveAxis> curve_axes() {
   return kAxes;
 }
 
+std::optional<RecordedNumber> number_of(const CatalogueEntry& entry, const std::optional<PrivacyClaim>& claim,
+                                        const RoundRecord& round) {
+  if (entry.of_round == nullptr) return std::nullopt;
+  const Maybe number = entry.of_round(round);
+  if (number && entry.claim != nullptr && claim && claim->varied && charges_budget(*claim))
+    return *claim->rdp->epsilon;
+  return number;
+}
+
 std::vector<std::optional<double>> values_of(const CatalogueEntry& entry,
                                              const std::optional<PrivacyClaim>& claim,
                                              std::span<const RoundRecord> rounds) {
@@ -279,7 +288,7 @@ std::vector<std::optional<double>> values_of(const CatalogueEntry& entry,
   std::vector<std::optional<double>> values;
   std::optional<double> sum = 0, largest;
   for (const RoundRecord& round : rounds) {
-    std::optional<double> value = as_double(entry.of_round(round));
+    std::optional<double> value = as_double(number_of(entry, claim, round));
     if (entry.over_rounds == OverRounds::kSum) {
       value = sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
     } else if (entry.over_rounds == OverRounds::kLargest && value) {

@@ -66,6 +66,11 @@ std::span<const AttackMeasure> attack_measures();
 using CurveAxis = CatalogueEntry;
 std::span<const CurveAxis> curve_axes();
 
+/// What a round of a run of that claim says of it; none where it does not. An epsilon is the budget where
+/// data may have decided how much of it was spent by then.
+std::optional<RecordedNumber> number_of(const CatalogueEntry& entry, const std::optional<PrivacyClaim>& claim,
+                                        const RoundRecord& round);
+
 /// The numbers of a run of that claim after each of its rounds. Sums end where a round does not say; what
 /// privacy keeps secret has none.
 std::vector<std::optional<double>> values_of(const CatalogueEntry& entry,

@@ -48,7 +48,8 @@ struct PrivacyClaim {
   std::optional<double> per_distance = {};
   /// What papers call their privacy, summed over accesses, and the largest of any client: no epsilon.
   std::vector<std::pair<std::string, double>> nominal = {};
-  bool varied = false;  ///< whether accesses changed from round to round with neither a bound nor a budget
+  /// Whether accesses changed from round to round, or would have, without a plan: data may have decided that.
+  bool varied = false;
   /// Whether noised answers about a client's examples stand in no plan, so that earlier answers may have
   /// decided how many there are, also in a run of one round or in the first of many.
   bool unplanned = false;
@@ -75,6 +76,8 @@ bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim);
 
 /// Whether epsilon is a budget, because data decided how much of it was spent.
 bool charges_budget(const PrivacyClaim& claim);
+/// Whether epsilon is proven only if data had no say in what was asked for from round to round.
+bool trusts_data(const PrivacyClaim& claim);
 
 /// Whether there is an epsilon, and a finite one.
 bool is_finite(const std::optional<Claim>& claim);

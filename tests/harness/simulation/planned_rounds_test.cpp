@@ -107,6 +107,29 @@ TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
   EXPECT_FALSE(less.ledger().varies());
 }
 
+// Where results would have moved centres, and prices with them, nobody knows; what the next round would cost
+// is known.
+TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
+  double apart = 1;
+  algorithm.on_centres = [&](const Message& downlink) {
+    return std::vector<Params>{downlink[kModel], (1 + apart) * downlink[kModel]};
+  };
+  algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
+  algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
+  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  Simulation stopped(setup(messages_hidden()));
+  stopped.next_round();
+  EXPECT_FALSE(stopped.ledger().varies());
+  const double one_round = *odometer_reading(stopped.ledger());
+  apart = 8;
+  stopped.charge_rest();
+  EXPECT_TRUE(stopped.ledger().varies());
+  Simulation dearer(setup(messages_hidden()));
+  dearer.next_round();
+  EXPECT_GT(*odometer_reading(dearer.ledger()), 2 * one_round);
+  EXPECT_GT(*odometer_reading(stopped.ledger()), *odometer_reading(dearer.ledger()));
+}
+
 // Whoever asked for nothing at all is charged as well.
 TEST_F(PlannedRounds, ChargeClientsThatWereNeverAsked) {
   ask_for(4, true);

@@ -123,6 +123,9 @@ class ScriptedSgd final : public Algorithm {
     if (entries) return entries(round);
     return {kUpdate, kControl, kExamples};
   }
+  std::vector<Params> centres(const Message& downlink) const override {
+    return on_centres ? on_centres(downlink) : std::vector<Params>();
+  }
   void aggregate(Server& server, const Uplink& uplink) const override {
     server.state.put(kVisits, server.state[kVisits] + uplink.size());
     if (on_aggregate) return on_aggregate(server, uplink);
@@ -143,6 +146,7 @@ class ScriptedSgd final : public Algorithm {
   std::function<std::optional<AccessPlan>(const Client&)> plan;
   std::function<std::int64_t(std::int64_t round)> steps_in;
   std::function<std::vector<UplinkEntry>(std::int64_t round)> entries;
+  std::function<std::vector<Params>(const Message& downlink)> on_centres;
   std::function<void(Client&)> on_train;  // not of two clients at once
   std::function<void(Client&, Message& uplink)> on_send;
   std::function<void(Server&, const Uplink&)> on_aggregate;

@@ -119,7 +119,8 @@ TEST(RoundMetric, OfARoundIsOfThatRoundAlone) {
 }
 
 TEST(RoundMetric, AtAnEpsilonIsNoneWhereDataMayHaveDecidedHowMuchWasSpent) {
-  PrivacyClaim claim{.rdp = Claim{.epsilon = 2.0}, .made_rdp = Claim{.epsilon = 1.5}, .budget = 2.0};
+  PrivacyClaim claim{
+      .rdp = Claim{.epsilon = 2.0}, .made_rdp = Claim{.epsilon = 1.5}, .varied = true, .budget = 2.0};
   const auto of = [&](const std::string& text) {
     return read_metric(parse_round_metric(text), claim, ten_rounds());
   };
@@ -127,9 +128,13 @@ TEST(RoundMetric, AtAnEpsilonIsNoneWhereDataMayHaveDecidedHowMuchWasSpent) {
             "no epsilon of a round, because answers may have decided what was asked for");
   EXPECT_EQ(of("accuracy@epsilon=2").round, 8) << "the budget is proven";
   EXPECT_EQ(of("accuracy@round=4").round, 4);
-  claim.budget = 3.0;
-  EXPECT_EQ(of("accuracy@epsilon=1.9").round, 6) << "the claim is less than the budget";
+  const auto epsilons = [&] { return values_of(*find_entry("epsilon"), claim, ten_rounds()); };
+  EXPECT_THAT(epsilons(), testing::Each(2.0));
+  claim.varied = false;
+  EXPECT_EQ(of("accuracy@epsilon=1.9").round, 6) << "a rule left out what was planned";
+  EXPECT_EQ(epsilons().front(), 0.25);
   claim.varied = true;
+  claim.budget = 0;
   EXPECT_EQ(of("accuracy@epsilon=2").value, std::nullopt);
 }
 
