@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <variant>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
@@ -73,6 +74,21 @@ std::vector<std::filesystem::path> find_dataset(const std::string& name, const S
   if (source.find != nullptr) return source.find(complete(source.fields, settings), search_path);
   if (source.origin != DatasetOrigin::kFiles) return {};
   return find_published(source.files, search_path);
+}
+
+std::vector<std::filesystem::path> own_files(const std::string& name, const Settings& settings,
+                                             const SearchPath& search_path) {
+  std::vector<std::filesystem::path> files;
+  if (dataset_origin(name) != DatasetOrigin::kOwn) return files;
+  for (const auto& [key, value] : settings) {
+    const auto* path = std::get_if<std::string>(&value);
+    if (path == nullptr || path->empty() || !key.ends_with("path")) continue;
+    try {
+      files.push_back(find_own(key, *path, search_path));
+    } catch (const Error&) {  // is not there, as whoever loads it says
+    }
+  }
+  return files;
 }
 
 void check_dataset(const std::string& name, const Settings& settings) {

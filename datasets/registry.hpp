@@ -36,6 +36,11 @@ const PublishedFiles& dataset_files(const std::string& name);
 std::vector<std::filesystem::path> find_dataset(const std::string& name, const Settings& settings,
                                                 const SearchPath& search_path);
 
+/// The files and folders of the user's own that settings name (`path`, `test_path`, ...), as far as they are
+/// there; none for other data sets. Throws Error when the name is unknown.
+std::vector<std::filesystem::path> own_files(const std::string& name, const Settings& settings,
+                                             const SearchPath& search_path);
+
 /// Throws Error, without a place, where settings do not go together. They must be all of the data set's.
 void check_dataset(const std::string& name, const Settings& settings);
 

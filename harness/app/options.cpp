@@ -124,6 +124,26 @@ void check_output(const std::string& option, const std::filesystem::path& file,
                   {.allowed = fmt::format("{}", fmt::join(endings, ", "))});
 }
 
+void check_not_input(const std::string& option, const std::filesystem::path& output,
+                     std::span<const std::filesystem::path> inputs) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;  // what is not there yet is no input
+  const fs::path whole = fs::weakly_canonical(fs::absolute(output, ignored), ignored);
+  for (const fs::path& input : inputs) {
+    bool is_read = fs::equivalent(output, input, ignored);
+    for (fs::path folder = whole.parent_path();
+         !is_read && fs::is_directory(input, ignored) && folder.has_relative_path();
+         folder = folder.parent_path()) {
+      is_read = fs::equivalent(folder, input, ignored);
+    }
+    if (is_read) {
+      throw Error::in(output,
+                      fmt::format("{}: would change {}, which the command reads", option, input.string()),
+                      {.remedy = "choose another place"});
+    }
+  }
+}
+
 void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
   command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
       ->allow_extra_args(false);

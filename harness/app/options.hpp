@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,5 +93,9 @@ void check_outside_runs(const std::string& option, const std::filesystem::path& 
 /// The same for a file to write, and unless its name ends in one of these: ".png", ".svg".
 void check_output(const std::string& option, const std::filesystem::path& file,
                   std::initializer_list<const char*> endings);
+
+/// Throws Error, naming the option, where that is a file that the command reads, or lies in such a folder.
+void check_not_input(const std::string& option, const std::filesystem::path& output,
+                     std::span<const std::filesystem::path> inputs);
 
 }  // namespace fedarena

@@ -57,8 +57,10 @@ void check_images(const std::string& name, const Dataset& dataset) {
 
 int run_preview(const PreviewArguments& arguments) {
   check_output("--output", arguments.picture, {".png"});
-  const Dataset dataset =
-      load_dataset(arguments.data.name, arguments.data.settings(), arguments.data.search_path());
+  const Settings settings = arguments.data.settings();
+  const SearchPath search_path = arguments.data.search_path();
+  check_not_input("--output", arguments.picture, own_files(arguments.data.name, settings, search_path));
+  const Dataset dataset = load_dataset(arguments.data.name, settings, search_path);
   check_images(arguments.data.name, dataset);
   const Examples& examples = arguments.part == "train" ? dataset.train : dataset.test;
   const results::LabelledImages images =

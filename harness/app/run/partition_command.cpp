@@ -18,6 +18,7 @@
 #include "harness/config/grid/grid.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "partitions/card.hpp"
 #include "partitions/preview.hpp"
@@ -154,6 +155,11 @@ int run_partition(const PartitionArguments& arguments) {
       read_grid(config::read_document(arguments.experiment.file), arguments.experiment.overrides,
                 make_catalog(host), arguments.experiment.profile);
   const Experiment& experiment = chosen(points, arguments);
+  if (!arguments.output.empty()) {
+    std::vector<fs::path> inputs = own_files(experiment);
+    inputs.push_back(arguments.experiment.file);
+    check_not_input("--output", arguments.output, inputs);
+  }
   const std::int64_t seed = arguments.seed.value_or(experiment.seeds.front());
   SharedInputs inputs;
   const PartitionView shown = view(experiment, seed, inputs);

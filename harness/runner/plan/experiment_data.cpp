@@ -1,5 +1,7 @@
 #include "harness/runner/plan/experiment_data.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -55,6 +57,14 @@ Dataset load_data(const Experiment& experiment) {
     hold_out(dataset, experiment.evaluation.validation_fraction);
   }
   return dataset;
+}
+
+std::vector<std::filesystem::path> own_files(const Experiment& experiment) {
+  auto files = own_files(experiment.data.name, experiment.data.settings, default_search_path());
+  if (!has_proxy(experiment)) return files;
+  const Choice proxy = proxy_source(experiment);
+  std::ranges::copy(own_files(proxy.name, proxy.settings, default_search_path()), std::back_inserter(files));
+  return files;
 }
 
 bool has_proxy(const Experiment& experiment) { return experiment.proxy.name != kNoProxy; }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <torch/types.h>
 
@@ -13,6 +15,10 @@ namespace fedarena {
 /// Loads an experiment's data set, with the validation examples that it holds out. Throws Error when it is
 /// not there.
 Dataset load_data(const Experiment& experiment);
+
+/// What the experiment names of the user's own files and folders, for training and as proxy, as far as they
+/// are there.
+std::vector<std::filesystem::path> own_files(const Experiment& experiment);
 
 /// Whether the server has public data of its own.
 bool has_proxy(const Experiment& experiment);

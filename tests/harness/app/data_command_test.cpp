@@ -132,6 +132,10 @@ TEST_F(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
   EXPECT_THAT(succeed(preview + "--part test").out,
               HasSubstr("test examples: the first 2 of each of 1 classes, 1 images"));
   EXPECT_EQ(results::decoded_png(content_of(scratch / "grid.png")).at(0, 1, 0), 100);
+  EXPECT_EQ(refused("data preview image-folder --set path=own -o own/train/dog/new.png"),
+            "fedarena: own/train/dog/new.png: --output: would change own, which the command reads\n"
+            "  choose another place\n");
+  EXPECT_FALSE(fs::exists(scratch / "own/train/dog/new.png"));
 }
 
 TEST_F(DataCommand, FetchBringsThePublishedFilesFromAServer) {

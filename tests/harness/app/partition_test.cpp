@@ -226,6 +226,25 @@ TEST_F(PartitionCommand, ListsRowsOfAFileWhosePartsAreDrawn) {
   for (const auto& [client, users] : users_of_clients) EXPECT_EQ(users.size(), 1U) << "client " << client;
 }
 
+TEST_F(PartitionCommand, WritesOverNothingThatItReads) {
+  std::string table = "x,label\n";
+  for (int row = 0; row < 60; ++row) table += fmt::format("{},{}\n", row, row % 2 == 0 ? "a" : "b");
+  SmallExperiment experiment = partitioned("kind = \"iid\"\nclients = 4");
+  experiment.data = "csv\"\npath = \"own.csv\"\ntest_path = \"test.csv\"\ntarget = \"label";
+  experiment.more = "\n[proxy]\nname = \"csv\"\npath = \"public.csv\"\ntarget = \"label\"\n";
+  experiment.files = {{"own.csv", table}, {"test.csv", table + "60,a\n"}, {"public.csv", table}};
+  experiment.write_to(scratch);
+  fs::create_hard_link(scratch / "own.csv", scratch / "linked.csv");
+  fs::copy(scratch / "small.toml", scratch / "experiment.csv");
+  for (const std::string file : {"own.csv", "./test.csv", "public.csv", "linked.csv", "experiment.csv"}) {
+    const std::string before = content_of(scratch / file);
+    EXPECT_THAT(refused("partition experiment.csv -o " + file),
+                AllOf(HasSubstr(file + ": --output: would change "), HasSubstr(", which the command reads")));
+    EXPECT_EQ(content_of(scratch / file), before);
+  }
+  succeed("partition small.toml -o other.csv");
+}
+
 TEST_F(PartitionCommand, ShowsAHundredClients) {
   partitioned("kind = \"dirichlet-niid-bench\"\nclients = 100").write_to(scratch);
   const Outcome outcome = succeed("partition small.toml -o map.png");
