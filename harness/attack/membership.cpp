@@ -143,14 +143,17 @@ class Attacker {
     });
   }
 
+  // Positions are recorded as `partition` lists them: before some examples were drawn away.
   std::vector<results::ScoredExample> scored(const SeenExamples& examples, bool members) const {
+    const std::vector<std::int64_t>& before = examples.part->positions;
     std::vector<results::ScoredExample> result;
     for (std::size_t i = 0; i < examples.positions.size(); ++i) {
       results::ScoredExample& example = result.emplace_back();
-      example.position = examples.positions[i];
+      const std::int64_t position = examples.positions[i];
+      example.position = before.empty() ? position : before[static_cast<std::size_t>(position)];
       if (members) example.client = examples.clients[i];
       if (run_.dataset().classes > 0)
-        example.label = examples.part->targets.data_ptr<std::int64_t>()[example.position];
+        example.label = examples.part->targets.data_ptr<std::int64_t>()[position];
     }
     return result;
   }

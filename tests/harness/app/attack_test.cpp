@@ -52,6 +52,19 @@ TEST_F(AttackCommand, TellsMembersOfAModelThatLearntThemByHeart) {
   EXPECT_THAT(attacks.attacks.back().references, ElementsAre("fedavg-seed-2", "fedavg-seed-3"));
 }
 
+// Examples that are held out for validation do not move the others.
+TEST_F(AttackCommand, RecordsPositionsAsPartitionListsThem) {
+  run_small(scratch, {.rounds = 1,
+                      .partition = "kind = \"iid\"\nclients = 4\ntrain_fraction = 0.02",
+                      .evaluation = "validation_fraction = 0.25",
+                      .training = "local_steps = 1\nbatch_size = 16\nrate = 0.1"});
+  succeed("attack out/fedavg-seed-1");
+  succeed("partition small.toml -o held.csv");
+  const std::string held = content_of(scratch / "held.csv");
+  for (const results::ScoredExample& member : attacks_of(scratch / "out/fedavg-seed-1").member_examples)
+    EXPECT_THAT(held, HasSubstr(fmt::format("\n{},train,{}\n", member.client, member.position)));
+}
+
 std::multiset<std::optional<std::int64_t>> labels_of(const std::vector<results::ScoredExample>& examples) {
   std::multiset<std::optional<std::int64_t>> labels;
   for (const results::ScoredExample& example : examples) labels.insert(example.label);
