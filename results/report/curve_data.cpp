@@ -33,10 +33,10 @@ std::vector<std::size_t> kept(std::vector<std::size_t> positions) {
   return chosen;
 }
 
-Series axis_over_seeds(const CurveAxis& axis, const std::optional<PrivacyClaim>& claim,
-                       const RowRounds& seeds, std::span<const std::size_t> positions) {
+Series axis_over_seeds(const CurveAxis& axis, const SeedClaims& claims, const RowRounds& seeds,
+                       std::span<const std::size_t> positions) {
   std::vector<DrawnValues> values;
-  for (const auto& rounds : seeds) values.push_back(axis_values(axis, claim, rounds));
+  for (std::size_t i = 0; i < seeds.size(); ++i) values.push_back(axis_values(axis, claims[i], seeds[i]));
   Series series;
   for (const std::size_t position : positions) {
     const Series round = of_round(values, position);
@@ -146,14 +146,22 @@ Json panels_json(const Table& table) {
 
 }  // namespace
 
-RowSeries row_series(const RowRounds& seeds, const std::optional<PrivacyClaim>& claim) {
+SeedClaims claims_of(const RowRuns& row) {
+  SeedClaims claims;
+  for (const FoundRun* run : row.runs) claims.push_back(run->summary->privacy);
+  return claims;
+}
+
+RowSeries row_series(const RowRounds& seeds, const SeedClaims& claims) {
+  FEDARENA_CHECK(claims.size(), ==, seeds.size());
   std::size_t rounds = std::numeric_limits<std::size_t>::max();
   for (const auto& seed : seeds) rounds = std::min(rounds, seed.size());
   std::vector<Measure> measures;
   const auto add = [&](const Quantity& quantity) {
     Measure& measure = measures.emplace_back();
     measure.scale = shown_scale(quantity);
-    for (const auto& seed : seeds) measure.seeds.push_back(quantity_values(quantity, claim, seed));
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+      measure.seeds.push_back(quantity_values(quantity, claims[i], seeds[i]));
   };
   const std::vector<std::string> own = measure_names();
   const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
@@ -169,7 +177,7 @@ RowSeries row_series(const RowRounds& seeds, const std::optional<PrivacyClaim>& 
   RowSeries series;
   for (const std::size_t position : positions) series.rounds.push_back(seeds.front()[position].round);
   for (const CurveAxis& axis : curve_axes())
-    series.x.push_back(axis_over_seeds(axis, claim, seeds, positions));
+    series.x.push_back(axis_over_seeds(axis, claims, seeds, positions));
   for (std::size_t i = 0; i < own.size(); ++i) series.y.push_back(measure_over_seeds(measures[i], positions));
   for (std::size_t i = 0; i < observed.size(); ++i) {
     series.observed.emplace_back(observed[i], measure_over_seeds(measures[own.size() + i], positions));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,7 +28,12 @@ struct RowSeries {
 /// Rounds that a curve of a report has at most; of more, evenly chosen ones are kept, the last among them.
 inline constexpr std::size_t kMostRounds = 400;
 
-RowSeries row_series(const RowRounds& seeds, const std::optional<PrivacyClaim>& claim);
+/// The claim of each run of a row, in the order of its rounds.
+using SeedClaims = std::vector<std::optional<PrivacyClaim>>;
+SeedClaims claims_of(const RowRuns& row);
+
+/// `claims`: one a seed.
+RowSeries row_series(const RowRounds& seeds, const SeedClaims& claims);
 
 /// Numbers as JSON with so many significant digits, null where there is none: an array, or
 /// {"from": a, "step": b, "count": n} where at least three of them are a, a + b, a + 2b, ... to these digits,

@@ -101,7 +101,7 @@ void drop_repeated(Problems& problems) {
 
 Report make_report(std::vector<FoundRun> runs) {
   auto [readable, parts] = readable_runs(std::move(runs), [](const RowRuns& row, const RowRounds& rounds) {
-    return RowParts{.series = series_json(row_series(rounds, row.privacy())),
+    return RowParts{.series = series_json(row_series(rounds, claims_of(row))),
                     .choices = choices_figure(row, rounds)};
   });
   runs = std::move(readable);

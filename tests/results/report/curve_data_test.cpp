@@ -38,7 +38,7 @@ void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
   const std::vector<FoundRun> runs = find_runs(folders);
   std::vector<RowSeries> rows;
   readable_runs(runs, [&](const RowRuns& row, const RowRounds& rounds) {
-    rows.push_back(row_series(rounds, row.privacy()));
+    rows.push_back(row_series(rounds, claims_of(row)));
     return RowParts();
   });
   ASSERT_EQ(rows.size(), 1U);
@@ -83,12 +83,34 @@ TEST(RowSeries, HoldsTheCurvesOfPlotOverSeeds) {
   expect_same_curves({folder.path()});
 }
 
+// The end of a seed is at its own claim, not at the largest one of the row.
+TEST(RowSeries, HoldsTheCurvesOfPlotWhereABudgetEndedASeed) {
+  const Scratch folder;
+  const auto charged = [](double epsilon, std::int64_t rounds_done) {
+    return RunChanges{
+        .summary =
+            [=](Summary& summary) {
+              const Summary like = stopped_by_budget("dp-fedavg", 1, 0.5);
+              summary.policy = like.policy;
+              summary.privacy = like.privacy;
+              summary.privacy->rdp = summary.privacy->pld = Claim{.epsilon = epsilon};
+              summary.rounds = 16;
+              summary.rounds_done = rounds_done;
+              if (rounds_done == 16) summary.privacy->stopped.clear();
+            },
+        .round = [](RoundRecord& round) { round.epsilon = 0.125 * static_cast<double>(round.round); }};
+  };
+  write_run(folder / "a", "dp-fedavg", 1, 0.8, charged(2.75, 16), 16);
+  write_run(folder / "b", "dp-fedavg", 2, 0.6, charged(1.5, 8), 8);
+  expect_same_curves({folder.path()});
+}
+
 TEST(RowSeries, HoldsWhatTheFirstSeedObserves) {
   RowRounds seeds(2, {round_record(1), round_record(2)});
   seeds[0][0].observed = {{"radius", 1}};
   seeds[0][1].observed = {{"radius", 2}};
   seeds[1][1].observed = {{"radius", 4}, {"walk", 1}};
-  const RowSeries series = row_series(seeds, {});
+  const RowSeries series = row_series(seeds, SeedClaims(seeds.size()));
   ASSERT_EQ(series.observed.size(), 1U);
   EXPECT_EQ(series.observed[0].first, "radius");
   EXPECT_TRUE(std::isnan(series.observed[0].second.mean[0]));
@@ -104,7 +126,7 @@ TEST(RowSeries, HoldsTheCurvesOfPlotForOneSeed) {
 TEST(RowSeries, KeepsEvenlyChosenRoundsOfALongRun) {
   RowRounds seeds(1);
   for (std::int64_t i = 1; i <= 1000; ++i) seeds[0].push_back(round_record(i));
-  const RowSeries series = row_series(seeds, {});
+  const RowSeries series = row_series(seeds, SeedClaims(seeds.size()));
   ASSERT_EQ(series.rounds.size(), kMostRounds);
   EXPECT_EQ(series.rounds.back(), 1000);
   for (std::size_t i = 1; i < series.rounds.size(); ++i) {
