@@ -82,7 +82,8 @@ std::string exact_list(const Ledger& ledger) {
   return html + "</ul>\n";
 }
 
-std::string group_table(std::span<const ClientGroup> groups) {
+// `planned`: accesses are those of a plan not all of which was made.
+std::string group_table(std::span<const ClientGroup> groups, bool planned) {
   constexpr std::size_t kMost = 20;
   const std::vector<Column<ClientGroup>> columns = {
       {"clients", Align::kText, short_clients},
@@ -92,8 +93,9 @@ std::string group_table(std::span<const ClientGroup> groups) {
       {"epsilon (RDP)", Align::kNumber,
        [](const ClientGroup& group) { return claim_text(group.rdp, epsilon_number); }},
       {"accesses", Align::kText, happened}};
-  std::string html = scrolling({.caption = "What happened to whose data",
-                                .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
+  std::string html =
+      scrolling({.caption = planned ? "What is charged for whose data" : "What happened to whose data",
+                 .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
   if (groups.size() > kMost) {
     html +=
         html_element("p", fmt::format("and {} more groups of clients; fedarena privacy RUN lists them all",
@@ -128,7 +130,7 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
     const ChargedBudget budget(claim, ledger);
     for (ClientGroup& group : groups) group.rdp = budget.charge_all(worth(group, odometer), group.clients);
     compare_claims(claim, groups, seed.path, problems);
-    html += exact_list(ledger) + group_table(groups);
+    html += exact_list(ledger) + group_table(groups, claim.made_rdp.has_value());
   } catch (const Error& error) {
     problems.push_back({seed.path, problem_line(error)});
     html += html_element("p", fmt::format("What happened is not known: {}", problem_line(error))) + "\n";
@@ -151,9 +153,19 @@ std::string row_details(const std::string& row_title, const Row& row, Odometers&
   return html + "</details>\n";
 }
 
+// The first of many, in a paragraph.
+std::string listing(const std::string& head, std::vector<std::string> names, const std::string& tail) {
+  constexpr std::size_t kMost = 20;
+  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+  names.resize(names.size() - more);
+  return html_element("p", fmt::format("{}: {}{}.{}", head, fmt::join(names, "; "),
+                                       more > 0 ? fmt::format("; and {} more", more) : "", tail)) +
+         "\n";
+}
+
 }  // namespace
 
-std::string privacy_body(const Table& table, Problems& problems) {
+std::string privacy_body(std::span<const FoundRun> runs, const Table& table, Problems& problems) {
   const SettingNames titles = setting_names(table);
   Odometers odometers;
   std::string details;
@@ -173,14 +185,19 @@ std::string privacy_body(const Table& table, Problems& problems) {
         "its claim again.</p>\n" +
         details;
   }
+  // Rows are of finished runs; what others have charged is charged all the same.
+  std::vector<std::string> unfinished;
+  for (const FoundRun& run : runs) {
+    if (run.summary && run.summary->state != kFinished && run.summary->privacy)
+      unfinished.push_back(fmt::format("{} ({})", run.path.string(), run.summary->state));
+  }
+  if (!unfinished.empty()) {
+    html += listing("Not finished, and not told of here", std::move(unfinished),
+                    " fedarena privacy RUN says what their ledgers have charged so far.");
+  }
   if (!open.empty()) {
-    constexpr std::size_t kMost = 20;
-    const std::size_t more = open.size() > kMost ? open.size() - kMost : 0;
-    open.resize(open.size() - more);
-    html += html_element(
-                "p", fmt::format("Under the policy none, which hides nobody's data and makes no claim: {}{}.",
-                                 fmt::join(open, "; "), more > 0 ? fmt::format("; and {} more", more) : "")) +
-            "\n";
+    html +=
+        listing("Under the policy none, which hides nobody's data and makes no claim", std::move(open), "");
   }
   return html;
 }

@@ -115,7 +115,7 @@ Report make_report(std::vector<FoundRun> runs) {
                                    {"runs", "Runs", runs_body(runs)},
                                    {"partitions", "Partitions", partitions_body(runs, report.problems)},
                                    {"choices", "Choices of clients", choices_body(parts)},
-                                   {"privacy", "Privacy", privacy_body(table, report.problems)},
+                                   {"privacy", "Privacy", privacy_body(runs, table, report.problems)},
                                    {"images", "Synthetic images", images_body(table, report.problems)},
                                    {"environment", "Environment", environment_body(runs, report.problems)},
                                    {"reproduce", "How to reproduce", reproduce_body(table, report.problems)}};

@@ -51,8 +51,8 @@ std::string partitions_body(std::span<const FoundRun> runs, Problems& problems);
 std::string choices_figure(const RowRuns& row, const RowRounds& rounds);
 /// Those figures.
 std::string choices_body(std::span<const RowParts> rows);
-/// What each run's epsilon rests on, from its summary and its ledger.
-std::string privacy_body(const Table& table, Problems& problems);
+/// What each finished run's epsilon rests on, from its summary and its ledger, and which others have one.
+std::string privacy_body(std::span<const FoundRun> runs, const Table& table, Problems& problems);
 /// The latest synthetic images of a run of each row.
 std::string images_body(const Table& table, Problems& problems);
 /// On what the runs were computed, and where they differ in that.

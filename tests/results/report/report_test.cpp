@@ -296,6 +296,27 @@ TEST_F(ReportTest, TellsSeedsThatShareAnExplanationOnce) {
   EXPECT_THAT(body, HasSubstr("20 × Poisson-sampled Gaussian"));
 }
 
+TEST_F(ReportTest, CallsWhatWasPlannedNotWhatHappened) {
+  const RecordedRun made(folder_ / "a", {.label = "made"});
+  EXPECT_THAT(page(), AllOf(HasSubstr("What happened to whose data"), Not(HasSubstr("What is charged"))));
+  const RecordedRun planned(folder_ / "a2", {.label = "planned", .accesses = [](std::int64_t, std::int64_t) {
+                                               RoundAccesses accesses = private_steps(6);
+                                               accesses.leave_unmade(private_steps(4).list());
+                                               return accesses;
+                                             }});
+  EXPECT_THAT(page(), HasSubstr("What is charged for whose data"));
+}
+
+TEST_F(ReportTest, NamesUnfinishedRunsThatHaveChargedData) {
+  const RecordedRun finished(folder_ / "a", {});
+  EXPECT_THAT(page(), Not(HasSubstr("Not finished")));
+  const RecordedRun unfinished(folder_ / "b", {.seed = 2, .finished = false});
+  EXPECT_THAT(page(),
+              HasSubstr(fmt::format("<p>Not finished, and not told of here: {} (interrupted). fedarena "
+                                    "privacy RUN says what their ledgers have charged so far.</p>",
+                                    unfinished.path().string())));
+}
+
 // The epsilon of a group is that of `fedarena privacy`.
 TEST_F(ReportTest, GivesEveryClientItsEpsilon) {
   const RecordedRun run(folder_ / "a", {});
