@@ -1,6 +1,5 @@
 // The columns of a table for readers.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -109,7 +108,8 @@ void add_privacy(const Table& table, RowColumns& columns) {
         {{"epsilon >=", true}, Align::kPoint, [shown = table.plus_minus](const Row& row) -> Cell {
            if (!row.epsilon_at_least) return kNothing;
            Spread bound = *row.epsilon_at_least;
-           bound.mean = std::floor(1000 * bound.mean) / 1000;  // no lower bound is printed as more than it is
+           // As many digits as are printed: no lower bound is printed as more than it is.
+           bound.mean = rounded_down(bound.mean, 4);
            return result_cell({bound, false}, shown);
          }});
   }

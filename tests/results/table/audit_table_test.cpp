@@ -34,6 +34,11 @@ TEST(AuditTable, HasTheMeanOfTheBoundsAndMarksControls) {
   EXPECT_THAT(render_csv(table), HasSubstr("epsilon_at_least_mean,epsilon_at_least_std,control"));
 }
 
+TEST(AuditTable, RoundsBoundsDownToTheDigitsThatItPrints) {
+  const std::string table = render_markdown(table_of({audited(1, 0.580829), audited(1, 12.3456, true)}));
+  EXPECT_THAT(table, AllOf(HasSubstr(" 0.5808 |"), HasSubstr(" 12.34 |")));
+}
+
 TEST(AuditTable, NamesSeedsWhoseAuditsContradictTheirClaims) {
   // Of the smaller epsilon, 2.5; a control claims nothing.
   Summary control = audited(1, 4, true);
