@@ -77,6 +77,10 @@ Maybe tested_clients(Rounds round) {
   return round.per_client ? Maybe(round.per_client->tested) : std::nullopt;
 }
 
+Maybe diverged_clients(Rounds round) {
+  return round.per_client ? Maybe(round.per_client->diverged) : std::nullopt;
+}
+
 // Of the classes that have test examples.
 std::vector<std::pair<std::string, double>> class_accuracies(Rounds round) {
   std::vector<std::pair<std::string, double>> values;
@@ -155,6 +159,7 @@ constexpr auto kCatalogue = std::to_array<CatalogueEntry>({
            .recorded_with = "[evaluation] validation_fraction or held_out_clients",
            .of_round = of<&RoundRecord::validation_loss>}),
     {.field = "clients_tested", .group = "clients", .unit = kCount, .of_round = tested_clients},
+    {.field = "clients_diverged", .group = "clients", .unit = kCount, .of_round = diverged_clients},
     of_clients<&ClientMetrics::accuracy_mean>(
         "client-accuracy", "clients (%)", "Mean over clients of the accuracy on each one's own test examples",
         {.field = "client_accuracy_mean", .column = "client_accuracy"}),
