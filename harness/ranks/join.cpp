@@ -38,8 +38,7 @@ int started_ranks(bool apart) {
       .found =
           fmt::format("srun started {} tasks without MPI, and each of them would run all of the file", tasks),
       .remedy = "Have them share it with `srun --mpi=pmix` (pmi2 for MPICH), start one with `srun -n 1`, or "
-                "give each "
-                "cells of its own with --only"});
+                "give each cells of its own with --only"});
 }
 
 }  // namespace

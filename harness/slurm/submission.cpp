@@ -108,10 +108,9 @@ std::optional<Submission> read_submission(const fs::path& out) {
     return parse_submission(text, file.string());
   } catch (const Error& error) {
     Complaint complaint = error.complaint();
-    complaint.remedy = fmt::format(
+    complaint.remedy =
         "Restore it, or remove it: runs and logs stay, and only which job was submitted last is forgotten, "
-        "so "
-        "cancel first what `squeue --me` still shows of it, with scancel");
+        "so cancel first what `squeue --me` still shows of it, with scancel";
     throw Error(std::move(complaint));
   }
 }

@@ -147,26 +147,27 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionAr
 }
 
 int run_partition(const PartitionArguments& arguments) {
-  if (!arguments.output.empty()) {  // before the data are read
-    check_output("--output", arguments.output, {".png", ".svg", ".pdf", ".csv"});
-  }
+  const fs::path& file = arguments.output;
+  if (!file.empty())  // before the data are read
+    check_output("--output", file, {".png", ".svg", ".pdf", ".csv"});
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   const std::vector<GridPoint> points =
       read_grid(config::read_document(arguments.experiment.file), arguments.experiment.overrides,
                 make_catalog(host), arguments.experiment.profile);
   const Experiment& experiment = chosen(points, arguments);
-  if (!arguments.output.empty()) {
-    std::vector<fs::path> inputs = own_files(experiment);
-    inputs.push_back(arguments.experiment.file);
-    check_not_input("--output", arguments.output, inputs);
+  if (!file.empty()) {
+    std::vector<fs::path> read = own_files(experiment);
+    read.push_back(arguments.experiment.file);
+    check_not_input("--output", file, read);
   }
   const std::int64_t seed = arguments.seed.value_or(experiment.seeds.front());
   SharedInputs inputs;
   const PartitionView shown = view(experiment, seed, inputs);
-  if (const fs::path& file = arguments.output; !file.empty()) {
-    results::replace_file(file, file.extension() == ".csv" ? assignment_csv(*inputs.dealt(experiment, seed),
-                                                                            inputs.dataset(experiment))
-                                                           : picture_of(shown, file));
+  if (file.extension() == ".csv") {
+    const std::string lines = assignment_csv(*inputs.dealt(experiment, seed), inputs.dataset(experiment));
+    results::replace_file(file, lines);
+  } else if (!file.empty()) {
+    results::replace_file(file, picture_of(shown, file));
   }
   print("{}", arguments.format == "json" ? to_json_text(shown.record) : render_text(shown));
   if (shown.hides_labels) print(stderr, "note: {}\n", kLabelsHidden);
