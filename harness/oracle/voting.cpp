@@ -1,7 +1,6 @@
 #include "harness/oracle/voting.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 #include <utility>
 
@@ -140,9 +139,7 @@ torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& qu
   if (!examples.inputs.defined()) examples = source_(block.begin, block.end);
   if (keeps_examples_) block.examples = examples;
   Message memory = keeps_examples_ ? block.memory : Message();
-  // In the first vote of a round, the second, the fourth and so on: an algorithm may have several kinds of
-  // vote, and votes by the thousand.
-  const bool try_alone = std::has_single_bit(votes_ + 1) && block.begin == 0;
+  const bool try_alone = votes_ + 1 == next_try_ && &block == &blocks_[tries_ % blocks_.size()];
   const Message before = try_alone ? rows_of(memory, 0, block.end - block.begin) : Message();
   const torch::Tensor answers = ask(vote, block.begin, examples, memory, query);
   if (try_alone) check_independent(vote, block.begin, examples, before, memory, answers, query);
@@ -159,7 +156,10 @@ torch::Tensor Voting::sum(const Vote& vote, const VoteQuery& query, const WorkPo
   };
   pool.for_each(blocks_.size(),
                 [&](std::size_t block) { sums[block] = sum_of(blocks_[block], visited, query); });
-  ++votes_;
+  if (++votes_ == next_try_) {
+    next_try_ += std::exchange(last_try_, next_try_);
+    ++tries_;
+  }
   torch::Tensor total = sums.front();
   for (std::size_t block = 1; block < sums.size(); ++block) total.add_(sums[block]);
   return total;

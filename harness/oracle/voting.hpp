@@ -45,6 +45,11 @@ class Voting {
   Source source_;
   bool keeps_examples_;
   std::uint64_t votes_ = 0;  // that were cast
+  // Voters of one block in turn are asked again alone in the first vote of a round, the second, third, fifth,
+  // eighth and so on: an algorithm may have votes by the thousand, and several kinds in turn, which powers of
+  // two would pass by.
+  std::uint64_t last_try_ = 1, next_try_ = 1;
+  std::size_t tries_ = 0;
   std::vector<Block> blocks_;
 };
 

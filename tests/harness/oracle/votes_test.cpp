@@ -155,12 +155,25 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
                 HasSubstr("otherwise when it is asked alone"));
     EXPECT_NO_THROW((void)pair.noisy_sum(sums, {.parts = parts, .numbers = 3, .bound = 100}));
   }
-  // Also where others were asked for before.
-  RecordOracle later = with_noise(bench, 1);
-  (void)later.noisy_sum(sums, {.parts = 20, .numbers = 3, .bound = 100});
-  EXPECT_THAT(
-      test::message_of([&] { (void)later.noisy_sum(centred, {.parts = 20, .numbers = 3, .bound = 100}); }),
-      HasSubstr("otherwise when it is asked alone"));
+  // Also the last of several kinds that are asked for in turn.
+  for (const int kinds : {2, 3, 4, 5}) {
+    RecordOracle later = with_noise(bench, 1);
+    const auto ask_in_turn = [&] {
+      for (int cast = 0; cast < 4 * kinds; ++cast)
+        (void)later.noisy_sum((cast + 1) % kinds == 0 ? centred : Vote(sums),
+                              {.parts = 20, .numbers = 3, .bound = 100});
+    };
+    EXPECT_THAT(test::message_of(ask_in_turn), HasSubstr("otherwise when it is asked alone")) << kinds;
+  }
+  // Also in another block than the first.
+  RecordOracle wide = with_noise(bench, 1);
+  const Vote centred_later = [&](const Voters& voters) {
+    return voters.first < 32 ? sums(voters) : centred(voters);
+  };
+  const VoteQuery query{.parts = 40, .numbers = 3, .bound = 100};
+  EXPECT_NO_THROW((void)wide.noisy_sum(centred_later, query));
+  EXPECT_THAT(test::message_of([&] { (void)wide.noisy_sum(centred_later, query); }),
+              HasSubstr("otherwise when it is asked alone"));
   RecordOracle oracle = with_noise(bench, 1, range(0, 7));
   EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(sums, {.parts = 8, .numbers = 3}); }),
               HasSubstr("7 examples, too few for 8 parts"));
