@@ -23,7 +23,7 @@ std::vector<std::string> warnings(const Summary& summary) {
   if (!summary.privacy) return {};
   std::vector<std::string> texts;
   if (const std::string text = delta_warning(*summary.privacy); !text.empty()) texts.push_back(text);
-  if (trusts_data(*summary.privacy) || summary.privacy->unplanned)
+  if (assumes_data_had_no_say(*summary.privacy) || summary.privacy->unplanned)
     texts.emplace_back("epsilon is proven only if no answer had a say in what was asked for");
   if (summary.personal)
     texts.emplace_back("scores of clients are those of models of their own, which no epsilon covers");

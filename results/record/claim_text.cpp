@@ -122,7 +122,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
     lines.emplace_back("nominal", fmt::format("{} {}: {}", what, short_number(value), kNominalNote));
     if (what == kSyntheticLabels) lines.emplace_back("", kSyntheticLabelsNote);
   }
-  if (trusts_data(claim)) {
+  if (assumes_data_had_no_say(claim)) {
     lines.emplace_back("varies",
                        "accesses changed from round to round, with neither a bound nor a budget: "
                        "epsilon is proven only if data had no say in that");

@@ -87,7 +87,7 @@ bool charges_budget(const PrivacyClaim& claim) {
   return claim.budget.least() > 0 && contains(budgets, *claim.rdp->epsilon);
 }
 
-bool trusts_data(const PrivacyClaim& claim) { return claim.varied && claim.budget.least() == 0; }
+bool assumes_data_had_no_say(const PrivacyClaim& claim) { return claim.varied && claim.budget.least() == 0; }
 
 bool is_finite(const std::optional<Claim>& claim) {
   return claim && claim->epsilon && std::isfinite(*claim->epsilon);

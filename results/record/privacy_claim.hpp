@@ -77,7 +77,7 @@ bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim);
 /// Whether epsilon is a budget, because data decided how much of it was spent.
 bool charges_budget(const PrivacyClaim& claim);
 /// Whether epsilon is proven only if data had no say in what was asked for from round to round.
-bool trusts_data(const PrivacyClaim& claim);
+bool assumes_data_had_no_say(const PrivacyClaim& claim);
 
 /// Whether there is an epsilon, and a finite one.
 bool is_finite(const std::optional<Claim>& claim);

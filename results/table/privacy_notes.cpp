@@ -70,7 +70,7 @@ void note_made(const std::string& row, const PrivacyClaim& claim, std::vector<st
 }
 
 void note_varied(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
-  if (!trusts_data(claim)) return;
+  if (!assumes_data_had_no_say(claim)) return;
   notes.push_back(fmt::format(
       "{}: accesses changed from round to round, with neither a bound by the algorithm nor a budget: "
       "epsilon is proven only if data had no say in that",
