@@ -42,7 +42,9 @@ void check_distinct(std::size_t number, std::size_t most, const std::string& wha
   if (number <= most) return;
   throw Error(Complaint{.found = fmt::format("{} {} cannot be told apart in one picture", number, what),
                         .allowed = fmt::format("at most {}", most),
-                        .remedy = "Name the folders of fewer runs, or choose rows with --labels."});
+                        .remedy =
+                            "Name the folders of fewer runs, choose rows with --labels, or print the points "
+                            "alone: --format json without --output."});
 }
 
 std::string band_layer(const std::string& data, const CurveLook& look) {

@@ -34,7 +34,7 @@ struct PlotArguments {
   results::Labels labels;
   std::string x = "round";
   std::optional<std::string> y;
-  fs::path picture;
+  fs::path picture;  // empty for the points alone
   results::CurveStyle style;
   std::string format = "text";
   bool roc = false, choices = false;
@@ -89,10 +89,17 @@ void check_kind_of_picture(const CLI::App& command, const char* kind, const char
   }
 }
 
-int run_roc_plot(const PlotArguments& arguments, results::Terminal terminal,
-                 std::span<const results::FoundRun> runs) {
+// `script_of` refuses what a picture cannot show, such as more curves than can be told apart.
+template <typename ScriptOf>
+void draw(const fs::path& picture, ScriptOf script_of) {
+  if (picture.empty()) return;
+  results::replace_file(picture, results::run_gnuplot(script_of(results::terminal_of(picture))));
+}
+
+int run_roc_plot(const PlotArguments& arguments, std::span<const results::FoundRun> runs) {
   const results::RocCurves found = results::find_roc_curves(runs, arguments.folders);
-  results::replace_file(arguments.picture, results::run_gnuplot(results::roc_script(found.curves, terminal)));
+  draw(arguments.picture,
+       [&](results::Terminal terminal) { return results::roc_script(found.curves, terminal); });
   if (arguments.format == "json") {
     print("{}", results::roc_json(found));
     return kSuccess;
@@ -105,10 +112,10 @@ int run_roc_plot(const PlotArguments& arguments, results::Terminal terminal,
   return kSuccess;
 }
 
-int run_choices_plot(const PlotArguments& arguments, results::Terminal terminal,
-                     std::span<const results::FoundRun> runs) {
+int run_choices_plot(const PlotArguments& arguments, std::span<const results::FoundRun> runs) {
   const results::RunChoices found = results::find_choices(runs);
-  results::replace_file(arguments.picture, results::run_gnuplot(results::choices_script(found, terminal)));
+  draw(arguments.picture,
+       [&](results::Terminal terminal) { return results::choices_script(found, terminal); });
   if (arguments.format == "json") {
     print("{}", results::choices_json(found));
   } else {
@@ -128,17 +135,22 @@ int run_plot(const PlotArguments& arguments) {
     check_kind_of_picture(*arguments.command, "--choices", "rounds and clients",
                           {"--x", "--y", "--log-x", "--log-y"});
   }
-  check_output("--output", arguments.picture, results::kLineEndings);
-  const results::Terminal terminal = results::terminal_of(arguments.picture);
+  if (arguments.command->count("--output") > 0) {
+    check_output("--output", arguments.picture, results::kLineEndings);
+  } else if (arguments.format != "json") {
+    throw Error(
+        Complaint{.found = "--output is missing: there is no picture to write",
+                  .remedy = "Give it, such as -o accuracy.svg, or --format json for the points alone."});
+  }
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
-  if (arguments.roc) return run_roc_plot(arguments, terminal, runs);
-  if (arguments.choices) return run_choices_plot(arguments, terminal, runs);
+  if (arguments.roc) return run_roc_plot(arguments, runs);
+  if (arguments.choices) return run_choices_plot(arguments, runs);
   const results::Quantity y =
       arguments.y ? results::parse_quantity("--y", *arguments.y, runs) : results::default_quantity(runs);
   // The command line lets no other names of axes through.
   const results::Curves curves = results::make_curves(runs, *results::find_entry(arguments.x), y);
-  results::replace_file(arguments.picture,
-                        results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
+  draw(arguments.picture,
+       [&](results::Terminal terminal) { return results::curves_script(curves, arguments.style, terminal); });
   print("{}",
         arguments.format == "json" ? results::curves_json(curves) : render_text(curves, arguments.picture));
   return kSuccess;
@@ -155,9 +167,8 @@ void add_plot_command(CLI::App& app, Action& action) {
   command.add_option("DIR", arguments.folders, "folders with run directories")->required();
   command
       .add_option("-o,--output", arguments.picture,
-                  "the picture to write: .png, .svg, .pdf, or .tex for TikZ")
-      ->type_name("FILE")
-      ->required();
+                  "the picture to write: .png, .svg, .pdf, or .tex for TikZ; with --format json not required")
+      ->type_name("FILE");
   add_choice(command, "--x", arguments.x, x_names,
              fmt::format("{}; default round", fmt::join(x_names, ", ")));
   command

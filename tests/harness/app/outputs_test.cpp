@@ -136,6 +136,15 @@ TEST_F(Plot, DrawsCurvesAndSaysWhereTheyEnd) {
   EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">scaffold</text>"));
 }
 
+// More curves than a picture can tell apart are still points.
+TEST_F(Plot, PrintsPointsWithoutAPicture) {
+  for (int entry = 0; entry < 17; ++entry) record_curves(scratch, fmt::format("entry-{}", entry), 0.5, 0.6);
+  EXPECT_THAT(refused("plot runs -o a.svg --format json"), HasSubstr("17 curves cannot be told apart"));
+  const auto json = nlohmann::json::parse(succeed("plot runs --format json").out);
+  EXPECT_EQ(json["panels"][0]["curves"].size(), 17U);
+  EXPECT_FALSE(fs::exists(scratch / "a.svg"));
+}
+
 TEST_F(Plot, RoundsTheEpsilonUpWhereACurveEnds) {
   write_run(scratch / "runs/a", "dp-fedavg", 1, 0.5,
             {.summary =
