@@ -141,6 +141,7 @@ class Reader {
     } catch (const Error& error) {
       Complaint complaint = error.complaint();
       complaint.place = setting.written.place;
+      complaint.found.erase(0, complaint.found.find_first_not_of('-'));  // the key is the option's namesake
       complain(std::move(complaint));
     }
   }
