@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -114,8 +114,8 @@ class Pictures {
 
   // The examples of one part.
   Examples read(const fs::path& folder) {
-    auto planes = std::make_shared<std::vector<std::uint8_t>>();
-    std::vector<std::int64_t> labels;
+    std::vector<std::uint8_t> planes;
+    std::vector<Found> found;
     std::vector<std::int64_t>& counts = counts_.emplace_back(classes_.size());
     const Entries folders = entries(folder, is_folder);
     pass_over(folders.others);
@@ -126,20 +126,23 @@ class Pictures {
       if (files.wanted.empty())
         reject_without_pictures(class_folder, files.others,
                                 "Convert its pictures to PNG, or remove the folder");
-      for (const fs::path& file : files.wanted) append(file, *planes);
+      for (const fs::path& file : files.wanted)
+        found.push_back({append(file, planes), file.filename().string(), static_cast<std::int64_t>(label),
+                         std::ssize(found)});
       counts[label] = std::ssize(files.wanted);
-      labels.insert(labels.end(), files.wanted.size(), static_cast<std::int64_t>(label));
     }
-    if (labels.empty())
+    if (found.empty())
       reject_without_pictures(folder, folders.others, "Sort pictures into folders, one for each class");
-    const auto count = static_cast<std::int64_t>(labels.size());
-    Examples examples;
-    examples.targets = torch::tensor(labels, torch::kInt64);
-    // The tensor keeps the bytes where they are.
-    examples.inputs = torch::from_blob(
-        planes->data(), {count, form_->channels(), form_->height, form_->width}, [planes](void*) {},
-        torch::kUInt8);
-    return examples;
+    std::ranges::sort(found, {}, [](const Found& one) { return std::tie(one.digest, one.name, one.row); });
+    std::vector<std::int64_t> rows, labels;
+    for (const Found& one : found) {
+      rows.push_back(one.row);
+      labels.push_back(one.label);
+    }
+    const torch::Tensor as_read = torch::from_blob(
+        planes.data(), {std::ssize(found), form_->channels(), form_->height, form_->width}, torch::kUInt8);
+    return {.inputs = as_read.index_select(0, torch::tensor(rows, torch::kInt64)),
+            .targets = torch::tensor(labels, torch::kInt64)};
   }
 
   // What was taken of both parts, in lines for a terminal.
@@ -155,6 +158,13 @@ class Pictures {
   }
 
  private:
+  // Partitions are dealt, and examples drawn for validation, by position: in an order that knows no class,
+  // who holds which pictures does not tell their labels.
+  struct Found {
+    std::string digest, name;
+    std::int64_t label, row;  // as it was read
+  };
+
   void pass_over(const std::vector<fs::path>& others) {
     passed_over_.insert(passed_over_.end(), others.begin(), others.end());
   }
@@ -177,7 +187,8 @@ class Pictures {
                 "CLASS/*.png, *.jpg or *.jpeg", remedy);
   }
 
-  void append(const fs::path& file, std::vector<std::uint8_t>& planes) {
+  // The digest of the file.
+  std::string append(const fs::path& file, std::vector<std::uint8_t>& planes) {
     const PictureFile picture(file);
     PictureForm form = picture.form();
     if (choice_ != "as-is") form.colour = choice_ == "colour";
@@ -193,6 +204,7 @@ class Pictures {
           form.colour == form_->colour ? "Scale or cut them to one size"
                                        : "Set colour = \"grey\" or colour = \"colour\"");
     picture.append(form.colour, planes);
+    return picture.digest();
   }
 
   std::string choice_;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "datasets/published/published_files.hpp"
+#include "harness/digest/sha256.hpp"
 
 namespace fedarena {
 namespace {
@@ -218,6 +219,8 @@ PictureFile::PictureFile(const std::filesystem::path& file)
     reject_file(file_, fmt::format("the picture is {}", in_words(form_)),
                 fmt::format("at most {} pixels in each direction", kLargestSide), "Scale it down");
 }
+
+std::string PictureFile::digest() const { return sha256_of(std::span(content_)); }
 
 void PictureFile::append(bool colour, std::vector<std::uint8_t>& planes) const {
   const std::vector<std::uint8_t> pixels = png_ ? decode_png() : decode_jpeg();

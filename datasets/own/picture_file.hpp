@@ -30,6 +30,8 @@ class PictureFile {
 
   /// Turned as the camera says (EXIF), if it says so.
   const PictureForm& form() const { return form_; }
+  /// The SHA-256 of the file, as `sha256sum` prints it.
+  std::string digest() const;
   /// Appends the picture plane by plane, row by row, in 8 bits, grey or colour as asked for. Shades are taken
   /// as they are stored, whatever the file says of gamma and colour profiles; 16 bits are rounded to 8. What
   /// is transparent shows white paper. Colour becomes grey as 0.299 red + 0.587 green + 0.114 blue (ITU-R

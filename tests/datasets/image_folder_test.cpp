@@ -28,14 +28,37 @@ class ImageFolder : public ScratchFolder {
   }
 };
 
-TEST_F(ImageFolder, SortsClassesAndPicturesByName) {
+// What is at a position must not tell its class, since partitions deal positions.
+TEST_F(ImageFolder, SortsPicturesInAnOrderThatKnowsNoClass) {
+  for (int picture = 0; picture < 40; ++picture)
+    write(fmt::format("pictures/train/{}/{}.png", picture % 2 == 0 ? "cat" : "dog", picture),
+          grey(3, 2, static_cast<std::uint8_t>(picture)));
+  write("pictures/test/dog/a.png", grey(3, 2, 100));
+  const Examples before = load().train;
+  const torch::Tensor changes = before.targets.slice(0, 1).ne(before.targets.slice(0, 0, 39));
+  EXPECT_GT(changes.sum().item<std::int64_t>(), 8);
+  std::filesystem::rename(folder_ / "pictures/train/cat/8.png", folder_ / "pictures/train/dog/z.png");
+  const Examples after = load().train;
+  EXPECT_TRUE(torch::equal(after.inputs, before.inputs));
+  const torch::Tensor relabelled = after.targets.ne(before.targets);
+  EXPECT_EQ(relabelled.sum().item<std::int64_t>(), 1);
+  EXPECT_EQ(after.inputs.index({relabelled}).max().item<int>(), 8);
+}
+
+TEST_F(ImageFolder, SortsClassesByNameAndPicturesByTheirDigest) {
   write_small();
   const Dataset read = load();
   EXPECT_EQ(read.classes, 2);
   EXPECT_EQ(read.train.inputs.sizes(), (std::vector<std::int64_t>{3, 1, 2, 3}));
   EXPECT_EQ(read.train.inputs.scalar_type(), torch::kUInt8);
-  EXPECT_TRUE(torch::equal(read.train.targets, torch::tensor({0, 1, 1}, torch::kInt64)));
-  EXPECT_EQ(read.train.inputs[1][0][0][0].item<int>(), 50);
+  std::map<std::string, std::pair<int, int>> by_digest;  // shade and class
+  for (const auto& [shade, label] : {std::pair(0, 0), {50, 1}, {100, 1}})
+    by_digest[sha256_of(grey(3, 2, static_cast<std::uint8_t>(shade)))] = {shade, label};
+  std::int64_t position = 0;
+  for (const auto& [digest, expected] : by_digest) {
+    EXPECT_EQ(read.train.inputs[position][0][0][0].item<int>(), expected.first);
+    EXPECT_EQ(read.train.targets[position++].item<int>(), expected.second);
+  }
   EXPECT_TRUE(torch::equal(read.test.targets, torch::tensor({1}, torch::kInt64)));
   // 0, 50 and 100 of 255: mean 50, variance 5000 / 3.
   EXPECT_NEAR(read.mean.at(0), 50.0 / 255, 1e-9);
