@@ -17,6 +17,8 @@
 #include <c10/util/SmallVector.h>
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "harness/sdk/message_snapshot.hpp"
 #include "harness/sdk/plugin_visit.hpp"
 #include "harness/sdk/sendable.hpp"
@@ -246,12 +248,20 @@ class GuardedAlgorithm final : public Algorithm {
   std::vector<Params> centres(const Message& downlink) const override {
     return call({origin_, "centres"}, [&] {
       std::vector<Params> centres = inner_->centres(downlink);
+      if (const std::size_t declared = inner_->number_of_centres(); centres.size() != declared)
+        throw Error(
+            Complaint{.found = fmt::format("{} given, and number_of_centres() is {}",
+                                           counted(centres.size(), "centre is", "centres are"), declared),
+                      .allowed = "as many in every round as it says"});
       for (const Params& centre : centres) {
         if (const std::string why = centre.empty() ? "is empty" : unsendable(centre.flat()); !why.empty())
           throw Error::of("a centre {}", why);
       }
       return centres;
     });
+  }
+  std::size_t number_of_centres() const override {
+    return call({origin_, "number_of_centres"}, [&] { return inner_->number_of_centres(); });
   }
   void aggregate(Server& server, const Uplink& uplink) const override {
     call({origin_, "aggregate", server.round}, [&] {

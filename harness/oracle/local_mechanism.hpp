@@ -29,7 +29,7 @@ class Centres {
   /// How far the nearest centres of two clients may lie apart: the largest distance between two of them, of
   /// one part.
   double spread(std::size_t part) const { return spreads_.empty() ? 0 : spreads_[part]; }
-  /// Whether spreads may differ from round to round.
+  /// Whether spreads may differ from round to round; in all rounds alike (Algorithm::number_of_centres).
   bool vary() const { return !spreads_.empty() && parts_.front().size() > 1; }
   /// The centre nearest to `vector`, an undefined tensor for the origin; of those equally near the first.
   torch::Tensor nearest(const torch::Tensor& vector, std::size_t part) const;

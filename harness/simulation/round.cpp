@@ -28,11 +28,8 @@ std::vector<Message> uplinks_of(auto& local) {
   return uplinks;
 }
 
-bool differ_in_size(const auto& local) {
-  const auto differ = [](const auto& left, const auto& right) {
-    return left.uplink_bytes != right.uplink_bytes;
-  };
-  return std::ranges::adjacent_find(local, differ) != local.end();
+bool are_of_size(const auto& local, std::int64_t bytes) {
+  return std::ranges::all_of(local, [&](const auto& result) { return result.uplink_bytes == bytes; });
 }
 
 }  // namespace
@@ -189,6 +186,8 @@ results::RoundRecord Simulation::play_round() {
     record.uplink_bytes += local[index].uplink_bytes;
     record.examples += local[index].examples;
     ledger.record(round, cohort[index], local[index].accesses);
+    // The price of a round around centres that earlier ones moved is up to data, also where they stayed.
+    if (round > 1 && downlink.centres.vary()) ledger.withhold(cohort[index]);
     if (may_observe) notes.observed.add(local[index].observed);
   }
   // Without anybody who could pay, the model stays.
@@ -198,7 +197,7 @@ results::RoundRecord Simulation::play_round() {
   std::vector<Access> everybody = answered.list();
   if (round == 1) add_to_first_round(everybody);
   // What a message holds is noised; how long it is, tables tell everybody.
-  if (hidden == Unit::kClient && differ_in_size(local))
+  if (hidden == Unit::kClient && sizes_tell(round, local))
     everybody.push_back({ExactAccess{"sizes of messages"}, 1});
   if (hidden == Unit::kClient || !everybody.empty())
     ledger.record_population(round, RoundAccesses(std::move(everybody)));
@@ -237,6 +236,22 @@ results::RoundRecord Simulation::play_round() {
   synthetic_ = std::move(notes.synthetic);
   round_ = round;
   return record;
+}
+
+bool Simulation::sizes_tell(std::int64_t round, std::span<const LocalResult> local) const {
+  if (local.empty() || (local.size() > 1 && are_of_size(local, local.front().uplink_bytes))) return false;
+  try {
+    Message declared;
+    for (const UplinkEntry& entry : setup_.algorithm.uplink_entries(round)) {
+      if (entry.counts_examples)
+        declared.put(Key<std::int64_t>{entry.name.c_str()}, std::int64_t{0});
+      else
+        declared.put(Key<Params>{entry.name.c_str()}, params_);
+    }
+    return !are_of_size(local, std::ssize(encode(declared)));
+  } catch (const Error&) {
+    return true;  // it declares none
+  }
 }
 
 void Simulation::add_canary_scores(const std::vector<std::int64_t>& cohort,

@@ -84,7 +84,10 @@ class Ifca final : public Algorithm {
   }
 
   std::vector<Params> centres(const Message& downlink) const override {
-    return config_.assign == "k-means" ? hypotheses_in(downlink) : Hypotheses();
+    return number_of_centres() > 0 ? hypotheses_in(downlink) : Hypotheses();
+  }
+  std::size_t number_of_centres() const override {
+    return config_.assign == "k-means" ? static_cast<std::size_t>(config_.hypotheses) : 0;
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {

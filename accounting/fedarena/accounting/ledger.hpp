@@ -225,8 +225,8 @@ class FEDARENA_API Ledger {
   /// All clients at once, where one may be named.
   static constexpr std::int64_t kEverybody = -1;
   /// A budget did not pay for a round of this client, which asked for something else than those before it: it
-  /// is not recorded, but data may have decided that it is not. Or a rule left out rounds whose price would
-  /// have followed from results.
+  /// is not recorded, but data may have decided that it is not. Or the price of a round that was made, or
+  /// that a rule left out, followed from results.
   void withhold(std::int64_t client) { withheld_.insert(client); }
 
   Unit unit() const { return unit_; }

@@ -214,8 +214,10 @@ class FEDARENA_API Algorithm {
   }
   /// Public points near which the parameters lie that clients send, each of the model's layout; none: the
   /// origin, as for changes of a model. The policy "local" clips a message around the nearest of them. Which
-  /// one that is, is a secret, so their spread counts as sensitivity.
+  /// one that is, is a secret, so their spread counts as sensitivity. Of `number_of_centres`, or an Error.
   virtual std::vector<Params> centres(const Message& /*downlink*/) const { return {}; }
+  /// How many there are, in every round: a second one in later rounds would cost what no round so far tells.
+  virtual std::size_t number_of_centres() const { return 0; }
   /// Turns the cohort's messages into the next global model.
   virtual void aggregate(Server& server, const Uplink& uplink) const = 0;
   /// The most that `train` asks this client's oracle for in this round, under a policy on records: all of it

@@ -53,6 +53,7 @@ void run(const std::string& where, const std::string& what) {
   EXPECT_FALSE(algorithm->access_plan(client));
   EXPECT_EQ(algorithm->train(client, downlink)[Key<std::int64_t>{"client"}], 7);
   EXPECT_EQ(algorithm->uplink_entries(3).at(0).name, "client");
+  EXPECT_TRUE(algorithm->centres(downlink).empty());
   algorithm->aggregate(server, NoUplink());
 }
 
@@ -116,6 +117,9 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
               StartsWith("\"update\" in the client's message is empty (algorithm"));
   EXPECT_THAT(failure("access_plan", "negative"),
               StartsWith("the plan of accesses has the number -1; allowed: numbers from 0 (algorithm"));
+  EXPECT_THAT(failure("centres", "one"),
+              AllOf(StartsWith("1 centre is given, and number_of_centres() is 0 (algorithm"),
+                    HasSubstr("; allowed: as many in every round as it says")));
   EXPECT_THAT(failure("train", "name"), StartsWith("the client's message has a name of 256 characters"));
   EXPECT_THAT(failure("train", "huge"),
               StartsWith("the client's message takes 4194304.0 GiB; allowed: at most "));

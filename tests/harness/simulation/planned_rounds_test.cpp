@@ -128,6 +128,10 @@ TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
   dearer.next_round();
   EXPECT_GT(*odometer_reading(dearer.ledger()), 2 * one_round);
   EXPECT_GT(*odometer_reading(stopped.ledger()), *odometer_reading(dearer.ledger()));
+  // So it is of rounds that were made, also where the centres stayed where they were.
+  dearer.next_round();
+  EXPECT_TRUE(dearer.ledger().varies());
+  for (const auto& [client, record] : dearer.ledger().clients()) EXPECT_LE(record.segments.size(), 1U);
 }
 
 // Whoever asked for nothing at all is charged as well.

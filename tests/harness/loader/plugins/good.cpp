@@ -104,6 +104,9 @@ class Thrower final : public Algorithm {
     pass("uplink_entries");
     return {Key<std::int64_t>{"client"}};
   }
+  std::vector<Params> centres(const Message& /*downlink*/) const override {
+    return {static_cast<std::size_t>(told("centres", "one") ? 1 : 0), Params()};
+  }
   bool personalises() const override { return config_.where == "personalise"; }
   Params personalise(Client& client, const Message&) const override {
     pass("personalise");
