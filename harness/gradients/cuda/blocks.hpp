@@ -82,7 +82,7 @@ template <typename Block, typename... Arrays>
 FEDARENA_HOST_DEVICE inline void add_up(Block& block, int width, Arrays*... numbers) {
   for (int half = width / 2; half > 0; half /= 2) {
     block.threads([&](int thread) {
-      if (thread % width < half) ((numbers[thread] += numbers[thread + half]), ...);
+      if ((thread & (width - 1)) < half) ((numbers[thread] += numbers[thread + half]), ...);
     });
   }
 }

@@ -35,34 +35,41 @@ struct NormTeams {
   static constexpr int kFewestLanes = 8, kMostGroups = kNormThreads / kFewestLanes;
   int lanes = kFewestLanes, teams = kMostGroups;
   int groups = 1;  ///< of a block
+  int lane_bits = 3, width_bits = kThreadBits;
 
   FEDARENA_HOST_DEVICE explicit NormTeams(const NormSizes& sizes) {
-    for (; lanes < kNormThreads && lanes * kTerms < sizes.plane(); lanes *= 2) teams /= 2;
+    for (; lanes < kNormThreads && lanes * kTerms < sizes.plane(); lanes *= 2, ++lane_bits) teams /= 2;
     if (sizes.channels == 1) {
       groups = teams;
+      width_bits = lane_bits;
     } else {
-      for (; teams > sizes.channels; teams /= 2) lanes *= 2;
+      for (; teams > sizes.channels; teams /= 2, ++lane_bits) lanes *= 2;
     }
   }
 
   /// Threads of a group.
-  FEDARENA_HOST_DEVICE int width() const { return kNormThreads / groups; }
+  FEDARENA_HOST_DEVICE int width() const { return 1 << width_bits; }
   /// Channels of a group that are under way at a time.
-  FEDARENA_HOST_DEVICE int channels() const { return teams / groups; }
+  FEDARENA_HOST_DEVICE int channels() const { return 1 << (width_bits - lane_bits); }
   std::int64_t blocks(std::int64_t count) const { return ceil_div(count, groups); }
+
+ private:
+  static constexpr int kThreadBits = 8;
+  static_assert(kNormThreads == 1 << kThreadBits && kFewestLanes == 1 << 3);
 };
 
-/// What a thread of a block does.
+/// What a thread of a block does. By shifts: of powers of two, which a compiler cannot know, a GPU makes
+/// divisions of some twenty instructions, which every phase repeats.
 struct NormPlace {
   int slot, rank;      ///< which of the block's groups; which of its threads
   int channel, lane;   ///< the first channel of the group; which of the team's threads
   std::int64_t group;  ///< among those of all examples; the last block may have places beyond the last
 
   FEDARENA_HOST_DEVICE NormPlace(const NormTeams& teams, std::int64_t block, int thread)
-      : slot(thread / teams.width()),
-        rank(thread % teams.width()),
-        channel(rank / teams.lanes),
-        lane(thread % teams.lanes),
+      : slot(thread >> teams.width_bits),
+        rank(thread & (teams.width() - 1)),
+        channel(rank >> teams.lane_bits),
+        lane(thread & (teams.lanes - 1)),
         group(block * teams.groups + slot) {}
 };
 
