@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,24 +22,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-double per_client_round(std::int64_t bytes, std::int64_t client_rounds) {
-  return client_rounds == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(client_rounds);
+// Of cohorts that are secret only where each member of each of them had as many.
+double per_client_round(std::int64_t bytes, std::span<const RoundRecord> rounds,
+                        std::int64_t RoundRecord::*of_round, bool secret) {
+  std::int64_t client_rounds = 0;
+  std::set<double> sizes;
+  for (const RoundRecord& round : rounds) {
+    client_rounds += round.clients;
+    if (round.clients > 0)
+      sizes.insert(static_cast<double>(round.*of_round) / static_cast<double>(round.clients));
+  }
+  if (client_rounds == 0 || (secret && sizes.size() > 1)) return 0;
+  return static_cast<double>(bytes) / static_cast<double>(client_rounds);
 }
 
 // The summary of a finished run with what its rounds add up to.
 Summary with_totals(Summary summary, std::span<const RoundRecord> rounds) {
   summary.uplink_bytes = summary.downlink_bytes = summary.examples = 0;
   summary.seconds = 0;
-  std::int64_t client_rounds = 0;
   for (const RoundRecord& round : rounds) {
     summary.uplink_bytes += round.uplink_bytes;
     summary.downlink_bytes += round.downlink_bytes;
     summary.examples += round.examples;
     summary.seconds += round.train_seconds + round.evaluation_seconds;
-    client_rounds += round.clients;
   }
-  summary.uplink_bytes_per_client_round = per_client_round(summary.uplink_bytes, client_rounds);
-  summary.downlink_bytes_per_client_round = per_client_round(summary.downlink_bytes, client_rounds);
+  const bool secret = is_secret(DrawnSizes::kCohorts, summary.privacy);
+  summary.uplink_bytes_per_client_round =
+      per_client_round(summary.uplink_bytes, rounds, &RoundRecord::uplink_bytes, secret);
+  summary.downlink_bytes_per_client_round =
+      per_client_round(summary.downlink_bytes, rounds, &RoundRecord::downlink_bytes, secret);
   summary.final_test_loss = rounds.empty() ? std::nullopt : rounds.back().test_loss;
   summary.final_test_accuracy = rounds.empty() ? std::nullopt : rounds.back().test_accuracy;
   summary.cost = total_cost(rounds);

@@ -109,14 +109,15 @@ struct Summary {
   std::optional<PrivacyClaim> privacy;  ///< none exactly under the policy "none"
   /// Settings of the policy that the claim does not hold, such as the clip norm: name and value.
   std::vector<std::pair<std::string, std::string>> policy_settings = {};
-  std::int64_t uplink_bytes = 0;               ///< of the whole run
-  std::int64_t downlink_bytes = 0;             ///< of the whole run
-  double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member
-  double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
-  double seconds = 0;                          ///< of the whole run
-  std::int64_t examples = 0;                   ///< as in `RoundRecord`, of the whole run; 0 before its end
-  Cost cost = {};                              ///< of the whole run, likewise
-  std::string stopped = {};  ///< the rule that ended the run early: one of the two above, or empty
+  std::int64_t uplink_bytes = 0;    ///< of the whole run
+  std::int64_t downlink_bytes = 0;  ///< of the whole run
+  /// Means over the rounds of every cohort member; 0 where no cohort had any, and where cohorts are secret
+  /// and messages of one round longer than of another: such a mean would tell how large they were.
+  double uplink_bytes_per_client_round = 0, downlink_bytes_per_client_round = 0;
+  double seconds = 0;         ///< of the whole run
+  std::int64_t examples = 0;  ///< as in `RoundRecord`, of the whole run; 0 before its end
+  Cost cost = {};             ///< of the whole run, likewise
+  std::string stopped = {};   ///< the rule that ended the run early: one of the two above, or empty
   std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them
   std::optional<ClientErrors> client_errors = {};  ///< of the last round; on regression data

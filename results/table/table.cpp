@@ -43,8 +43,11 @@ void add_costs(Row& row) {
   const auto mean_of = [&](const auto& value_of) { return mean(of_seeds(row, value_of)); };
   const auto mean_of_busy = [&](double Summary::*bytes) {
     std::vector<double> values = of_seeds(row, bytes);
-    std::erase(values, 0.0);  // every cohort was empty: a message has a head, if nothing else
-    return values.empty() ? std::nullopt : std::optional(mean(values));
+    // Every cohort was empty, since a message has a head, if nothing else; or it is secret.
+    const bool lacks = std::erase(values, 0.0) > 0;
+    return values.empty() || (lacks && is_secret(DrawnSizes::kCohorts, row.privacy))
+               ? std::nullopt
+               : std::optional(mean(values));
   };
   row.uplink_bytes = mean_of_busy(&Summary::uplink_bytes_per_client_round);
   row.downlink_bytes = mean_of_busy(&Summary::downlink_bytes_per_client_round);

@@ -122,8 +122,10 @@ std::string legend(const Table& table, const Selection& selection) {
   const bool totals = shown(TableColumn::kTotalUplink) || shown(TableColumn::kTotalDownlink);
   say(std::ranges::any_of(table.rows,
                           [&](const Row& row) {
+                            const bool no_mean = (shown(TableColumn::kUplink) && !row.uplink_bytes) ||
+                                                 (shown(TableColumn::kDownlink) && !row.downlink_bytes);
                             return (batches && is_secret(DrawnSizes::kBatches, row.privacy)) ||
-                                   (totals && is_secret(DrawnSizes::kCohorts, row.privacy));
+                                   ((totals || no_mean) && is_secret(DrawnSizes::kCohorts, row.privacy));
                           }),
       "\"-\": a sum that would tell the sizes of samples, which privacy keeps secret.");
   say_pair(TableColumn::kUplink, TableColumn::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},

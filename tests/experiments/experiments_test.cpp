@@ -1,6 +1,7 @@
 // The experiment files of the repository, against the program as it is.
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,24 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 
 const fs::path kFolder = test::source_folder() / "experiments";
 
+// What a GPU is compared with the CPU by.
+const fs::path kEveryAlgorithm = test::source_folder() / "scripts/gpu-check.toml";
+
+TEST(Experiments, OfTheGpuHaveEveryAlgorithm) {
+  std::set<std::string> missing;
+  for (const CatalogEntry& known : catalog().algorithms) missing.insert(known.name);
+  for (const GridPoint& point : read_grid(config::read_document(kEveryAlgorithm), {}, catalog())) {
+    for (const AlgorithmEntry& entry : point.experiment.algorithms) missing.erase(entry.name);
+  }
+  // The one is of a single client, the other needs data that are public and not those of [data].
+  EXPECT_THAT(missing, ElementsAre("dsc", "feddf"));
+}
+
 // Reading checks every setting, and every profile.
 TEST(Experiments, AreValidAndNamedAsTheirFiles) {
-  const std::vector<fs::path> files = files_below(kFolder);
+  std::vector<fs::path> files = files_below(kFolder);
   EXPECT_GE(files.size(), 9U);
+  files.push_back(kEveryAlgorithm);
   for (const fs::path& file : files) {
     for (const GridPoint& point : read_grid(config::read_document(file), {}, catalog()))
       EXPECT_EQ(point.experiment.name, file.stem().string()) << file;

@@ -96,6 +96,8 @@ class RecordedRun {
         ledger.record(round, client, plan.accesses(round, client));
         ++record.clients;
       }
+      record.uplink_bytes = 4096 * record.clients;
+      record.downlink_bytes = 8192 * record.clients;
       if (unit == Unit::kClient) ledger.record_population(round, plan.accesses(round, -1));
       if (unit != Unit::kNothing) record.epsilon = odometer.epsilon(ledger).epsilon;
       run.append(record);

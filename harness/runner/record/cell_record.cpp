@@ -311,10 +311,18 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
       summary_.stopped = stopped;
     }
   }
-  if (client_rounds > 0) {  // every sampled cohort may have been empty
-    summary_.uplink_bytes_per_client_round = static_cast<double>(summary_.uplink_bytes) / client_rounds;
-    summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;
-  }
+  const auto mean_of_member = [&](std::int64_t results::Summary::*total,
+                                  std::int64_t results::RoundRecord::*bytes) {
+    const double mean = client_rounds == 0 ? 0 : static_cast<double>(summary_.*total) / client_rounds;
+    const bool tells = std::ranges::any_of(rounds, [&](const results::RoundRecord& round) {
+      return static_cast<double>(round.*bytes) != mean * static_cast<double>(round.clients);
+    });
+    return tells && is_secret(results::DrawnSizes::kCohorts, summary_.privacy) ? 0 : mean;
+  };
+  summary_.uplink_bytes_per_client_round =
+      mean_of_member(&results::Summary::uplink_bytes, &results::RoundRecord::uplink_bytes);
+  summary_.downlink_bytes_per_client_round =
+      mean_of_member(&results::Summary::downlink_bytes, &results::RoundRecord::downlink_bytes);
   restore_constant_files();  // or the seal would list what somebody left of them
   write_summary(results::kFinished);
   std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read

@@ -99,6 +99,23 @@ TEST_F(RunCommand, RefusesMeansByExamplesWhereClientsHideTheirNumber) {
   succeed("run small.toml --dry-run --set training.weighting=uniform");
 }
 
+// Its first messages are empty and the others are not, so that their mean would tell how large cohorts were.
+TEST_F(RunCommand, TellsNoMeanOfMessagesThatTellsSecretCohorts) {
+  const SmallExperiment experiment{
+      .rounds = 2,
+      .partition = "kind = \"iid\"\nclients = 20",
+      .cohort = "size = 5",
+      .training = "generator = \"noise\"\nadapt_on = \"nothing\"\nmost_examples = 10",
+      .algorithms = {"pppfl"},
+      .more = "[privacy]\npolicy = \"client\"\nnoise_multiplier = 2.0\ndelta = 1e-3\n"};
+  run_small(scratch, experiment);
+  const auto row = nlohmann::json::parse(succeed("table out --format json").out)["rows"][0];
+  EXPECT_TRUE(row["uplink_bytes_per_client_round"].is_null());
+  EXPECT_FALSE(row["downlink_bytes_per_client_round"].is_null());
+  EXPECT_THAT(succeed("table out").out, HasSubstr("\"-\": a sum that would tell the sizes of samples"));
+  succeed("verify out");
+}
+
 TEST_F(RunCommand, PrintsItsFolderAsAShellTakesIt) {
   EXPECT_THAT(run_small(scratch, {.rounds = 1}, "--out 'my runs'").err,
               HasSubstr("Results are in 'my runs'; `fedarena table 'my runs'` prints the table."));
