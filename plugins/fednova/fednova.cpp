@@ -45,7 +45,9 @@ class FedNova final : public Algorithm {
     const double steps =
         sum_of_weights(config_.steps(client.oracle), config_.rate_in(client.round, client.rounds));
     if (steps > 0) update *= 1 / steps;
-    return {{kUpdate, std::move(update)}, {kExamples, client.oracle.size()}, {kSteps, steps}};
+    Message message{{kUpdate, std::move(update)}, {kExamples, client.oracle.size()}};
+    if (config_.effective_steps == 0) message.put(kSteps, steps);
+    return message;
   }
 
   std::optional<AccessPlan> access_plan(const Client& client) const override {
@@ -89,9 +91,10 @@ class FedNova final : public Algorithm {
 }  // namespace
 
 FEDARENA_PLUGIN("fednova", "1.0.0") {
-  registry.add<FedNova>("fednova",
-                        {.summary = "FedAvg of updates that are divided by how many steps made them.",
-                         .citation = "Wang et al., NeurIPS 2020, arXiv:2007.07481",
-                         .downlink = "model",
-                         .uplink = "model update per step, number of examples, number of steps"});
+  registry.add<FedNova>(
+      "fednova",
+      {.summary = "FedAvg of updates that are divided by how many steps made them.",
+       .citation = "Wang et al., NeurIPS 2020, arXiv:2007.07481",
+       .downlink = "model",
+       .uplink = "model update per step, number of examples, number of steps (without effective_steps)"});
 }

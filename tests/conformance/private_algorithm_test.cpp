@@ -124,7 +124,7 @@ std::vector<PrivacyPolicy> local_policies_to_try() {
 
 bool sends_models_alone(const std::string& algorithm) {
   const bool sends_images = plugins().info(algorithm).description.uplink.starts_with("synthetic images");
-  return !sends_images && algorithm != "fednova" && algorithm != "ifca";
+  return !sends_images && algorithm != "ifca";
 }
 
 TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
