@@ -23,10 +23,11 @@ std::string unit_text(const PrivacyClaim& claim) {
   if (claim.unit == "label") return fmt::format("the label of one example; neighbours: {}", kLabelNeighbours);
   std::string text = claim.unit == "record" ? "one example of one client" : "all that one client holds";
   if (claim.unit == "local") text += ", from the server too";
-  if (claim.adjacency == "zero-out")
-    text += "; neighbours: one contributes or is zero (zero-out); sizes are public";
+  if (claim.adjacency == "zero-out") text += "; neighbours: one contributes or is zero (zero-out)";
   if (claim.adjacency == "add-remove") text += "; neighbours: one more or less (add-remove)";
   if (claim.adjacency == "replace-one") text += "; neighbours: one exchanged for another (replace-one)";
+  if (claim.adjacency == "zero-out" || claim.adjacency == "replace-one") text += "; sizes are public";
+  if (claim.unit == "local") text += fmt::format("; {}", kSentSizes);
   return text;
 }
 

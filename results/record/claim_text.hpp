@@ -36,6 +36,9 @@ inline constexpr const char* kNominalNote =
 inline constexpr const char* kLabelNeighbours =
     "one example's label exchanged for another; inputs, and who holds them, are public";
 
+/// What a reader must know of sizes under the policy "local", where many algorithms send them.
+inline constexpr const char* kSentSizes = "messages may tell how many examples their client has";
+
 /// What is said of an epsilon of accesses that nobody planned.
 inline constexpr const char* kUnplannedNote =
     "it does not say beforehand what it asks for (access_plan), so epsilon is proven only if no answer had a "

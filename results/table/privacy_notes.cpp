@@ -136,17 +136,21 @@ void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector
 }
 
 // Rates and counts of a run follow from sizes, so that neighbours of another size are none.
-void note_neighbours(const Claims& claims, std::vector<std::string>& notes) {
+void note_neighbours(const Claims& claims, Adjacency adjacency, const char* how,
+                     std::vector<std::string>& notes) {
   std::set<std::string> units;
+  bool local = false;
   for (const std::optional<PrivacyClaim>& claim : claims) {
-    if (!claim || claim->adjacency != name(Adjacency::kZeroOut)) continue;
-    units.insert(claim->unit == "local" ? "message of a client" : claim->unit);
+    if (!claim || claim->adjacency != name(adjacency)) continue;
+    const bool is_local = claim->unit == "local";
+    units.insert(is_local ? "client" : claim->unit);
+    local |= is_local;
   }
   if (units.empty()) return;
-  notes.push_back(
-      fmt::format("zero-out: neighbours differ in one {} that contributes nothing in one of them; the sizes "
-                  "of shards and the number of clients are public",
-                  fmt::join(units, " or one ")));
+  notes.push_back(fmt::format(
+      "{}: neighbours differ in one {} that {}; the sizes of shards{} and the number of clients "
+      "are public",
+      name(adjacency), fmt::join(units, " or one "), how, local ? fmt::format(" ({})", kSentSizes) : ""));
 }
 
 bool has_synthetic_labels(const PrivacyClaim& claim) {
@@ -239,7 +243,8 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows) {
   if (any(has_synthetic_labels))
     notes.push_back(fmt::format("{}: {}", kSyntheticLabels, kSyntheticLabelsNote));
   note_audits(rows, notes);
-  note_neighbours(claims, notes);
+  note_neighbours(claims, Adjacency::kZeroOut, "contributes nothing in one of them", notes);
+  note_neighbours(claims, Adjacency::kReplaceOne, "is exchanged for another", notes);
   if (any([](const PrivacyClaim& claim) { return claim.unit == "label"; }))
     notes.push_back(fmt::format("unit label: neighbours are {}", kLabelNeighbours));
   note_alike(rows, claims, unplanned_note, notes);

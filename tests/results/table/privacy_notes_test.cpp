@@ -115,9 +115,9 @@ TEST(PrivacyNotes, ComparesOnlyEpsilonsOfTheSameKind) {
   EXPECT_THAT(table_of({one, other}).notes,
               ElementsAre(neighbours, "rows differ in delta: their epsilons cannot be compared"));
   other.privacy->adjacency = "replace-one";
-  EXPECT_THAT(
-      table_of({one, other}).notes,
-      ElementsAre(neighbours, "rows differ in delta and adjacency: their epsilons cannot be compared"));
+  EXPECT_THAT(table_of({one, other}).notes,
+              ElementsAre(neighbours, StartsWith("replace-one: neighbours differ in one record"),
+                          "rows differ in delta and adjacency: their epsilons cannot be compared"));
   const Summary converted = changed(finished_privately("fedprox", 1, 0.5), [](PrivacyClaim& claim) {
     claim.settings.orders = "default";
     claim.settings.conversion = "classic";
@@ -126,8 +126,31 @@ TEST(PrivacyNotes, ComparesOnlyEpsilonsOfTheSameKind) {
               ElementsAre(neighbours,
                           "rows differ in orders (default, opacus) and conversion (balle, "
                           "classic) of RDP: their epsilons (RDP) cannot be compared"));
-  const Summary exchanged = changed(one, [](PrivacyClaim& claim) { claim.adjacency = "replace-one"; });
-  EXPECT_THAT(table_of({exchanged}).notes, IsEmpty());
+}
+
+TEST(PrivacyNotes, SaysThatSizesArePublicWhereUnitsAreExchanged) {
+  const auto exchanged = [](const char* unit) {
+    Summary summary = changed(finished_privately(unit, 1, 0.5), [&](PrivacyClaim& claim) {
+      claim.unit = unit;
+      claim.adjacency = "replace-one";
+    });
+    summary.policy = unit;
+    return summary;
+  };
+  const auto hidden = [&](const char* unit) { return claim_lines(*exchanged(unit).privacy).front().second; };
+  EXPECT_THAT(table_of({exchanged("record")}).notes,
+              ElementsAre("replace-one: neighbours differ in one record that is exchanged for another; the "
+                          "sizes of shards and the number of clients are public"));
+  EXPECT_EQ(
+      hidden("record"),
+      "one example of one client; neighbours: one exchanged for another (replace-one); sizes are public");
+  EXPECT_THAT(table_of({exchanged("local")}).notes,
+              ElementsAre("replace-one: neighbours differ in one client that is exchanged for another; the "
+                          "sizes of shards (messages may tell how many examples their client has) and the "
+                          "number of clients are public"));
+  EXPECT_THAT(
+      hidden("local"),
+      EndsWith("(replace-one); sizes are public; messages may tell how many examples their client has"));
 }
 
 TEST(PrivacyNotes, WarnsOfADeltaThatAllowsToPublishAUnit) {
@@ -136,7 +159,7 @@ TEST(PrivacyNotes, WarnsOfADeltaThatAllowsToPublishAUnit) {
       claim.settings.delta = delta;
       claim.units = units;
       claim.unit = unit;
-      claim.adjacency = "replace-one";
+      claim.adjacency = "";  // of which a note would be made
     });
     summary.policy = unit;
     return table_of({summary}).notes;
@@ -157,7 +180,7 @@ TEST(PrivacyNotes, WarnsOfADeltaThatIsTooLargeForTheAsIfPopulation) {
     Summary summary = changed(finished_privately("fedavg", 1, 0.5), [&](PrivacyClaim& claim) {
       claim.units = 10;
       claim.unit = "client";
-      claim.adjacency = "replace-one";
+      claim.adjacency = "";  // of which a note would be made
       claim.as_if_units = population;
       claim.as_if_rdp = claim.as_if_pld = Claim{.epsilon = 0.1};
     });
@@ -175,7 +198,7 @@ TEST(PrivacyNotes, WarnsByTheSeedWithTheMostUnits) {
     return changed(finished_privately("fedavg", seed, 0.5), [&](PrivacyClaim& claim) {
       claim.settings.delta = 0.01;
       claim.units = units;
-      claim.adjacency = "replace-one";
+      claim.adjacency = "";  // of which a note would be made
     });
   };
   EXPECT_THAT(table_of({of_seed(1, 99), of_seed(2, 101)}).notes, ElementsAre(HasSubstr("not below 1/101")));

@@ -63,6 +63,7 @@ Notes:
 - † assumes Poisson sampling, which is not what ran
 - * as if the population were as large as the one whose noise the run simulates; the number before it is the run's own
 - zero-out: neighbours differ in one record that contributes nothing in one of them; the sizes of shards and the number of clients are public
+- replace-one: neighbours differ in one client that is exchanged for another; the sizes of shards and the number of clients are public
 - e-assumed; f-client: epsilon takes as public, beside sizes: each client's classes, the server's proxy data
 - rows differ in delta and unit and adjacency: their epsilons cannot be compared
 )");
