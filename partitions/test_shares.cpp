@@ -82,6 +82,11 @@ bool goes_by_user(const std::map<std::int64_t, std::size_t>& owners, const Parti
 
 }  // namespace
 
+bool tests_are_of_clients(const Partition& shares, const PartitionInput& train, const PartitionInput& test) {
+  const auto owners = client_of_user(shares, train);
+  return std::ranges::any_of(test.users, [&](std::int64_t user) { return owners.contains(user); });
+}
+
 bool tests_tell_label_counts(const Partition& shares, const PartitionInput& train,
                              const PartitionInput& test) {
   return train.classes > 0 && !goes_by_user(client_of_user(shares, train), test);

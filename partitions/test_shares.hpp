@@ -14,6 +14,9 @@ namespace fedarena {
 Partition deal_test_examples(const Partition& shares, const PartitionInput& train, const PartitionInput& test,
                              std::uint64_t seed);
 
+/// Whether no two clients share a user, and some test example is of one of theirs.
+bool tests_are_of_clients(const Partition& shares, const PartitionInput& train, const PartitionInput& test);
+
 /// Whether whoever sees that deal learns how many examples of each class each client holds.
 bool tests_tell_label_counts(const Partition& shares, const PartitionInput& train,
                              const PartitionInput& test);

@@ -64,6 +64,7 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .client_tests = experiment.evaluation.per_client ? &dealt.client_tests : nullptr,
           .held_out = held_out_clients(experiment, cell.seed, std::ssize(dealt.partition)),
           .tests_tell_label_counts = dealt.tests_tell_label_counts,
+          .tests_are_of_clients = dealt.tests_are_of_clients,
           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
           .canaries = canary_plan(experiment),
           .dealt_by_labels = results::deals_by_labels(experiment.partition.name),

@@ -25,8 +25,9 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   list.insert(list.end(), setup.dataset.read_off.begin(), setup.dataset.read_off.end());
   if (setup.dealt_by_labels && (hidden == Unit::kRecord || hidden == Unit::kLabel))
     list.emplace_back(results::kDealtByLabels);
-  // What clients are as a whole includes what they are tested on, and the scores of each are written down.
-  if (setup.client_tests != nullptr && (hidden == Unit::kClient || hidden == Unit::kLocal))
+  // What clients are as a whole includes what they are tested on, be it by the scores of all together.
+  if ((setup.client_tests != nullptr || setup.tests_are_of_clients) &&
+      (hidden == Unit::kClient || hidden == Unit::kLocal))
     list.emplace_back("the clients' own test examples");
   // Their scores are written down, and a rule or whoever reads the best round may choose the model by them.
   if (setup.dataset.validation.size() > 0) list.emplace_back("the validation examples");

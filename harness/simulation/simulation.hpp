@@ -57,6 +57,7 @@ struct SimulationSetup {
   std::vector<std::int64_t> held_out =
       {};                                ///< clients that are tested to validate and never train, ascending
   bool tests_tell_label_counts = false;  ///< whether those tests give away each client's: an access to them
+  bool tests_are_of_clients = false;     ///< whether the test examples are of the people whom clients are
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
   CanaryPlan canaries = {};   ///< by which the run audits itself; a control runs the policy without its noise
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result

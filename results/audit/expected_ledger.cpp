@@ -31,6 +31,9 @@ constexpr std::array<std::string_view, 12> kReadMessages = {"ldp-fedavg", "fedsg
 // Of these, whose server sends something else than one model.
 constexpr std::array<std::string_view, 8> kOtherDownlinks = {"ifca", "fedgm",      "fedd3",  "dsc",
                                                              "psg",  "per-fedavg", "sda-fl", "ldp-fedavg"};
+// Whose test examples are of the same users as their training examples.
+constexpr std::array<std::string_view, 2> kUsersInBothParts = {"fed-emnist", "linear-mixture"};
+
 // Whose first round makes synthetic examples, and trains nothing.
 constexpr std::string_view kPppfl = "pppfl";
 
@@ -334,7 +337,7 @@ bool ExpectedLedger::declares_public(const std::string& what) const {
   return setting(name, "false") == "true";
 }
 
-std::vector<std::string> ExpectedLedger::public_data() const {
+std::vector<std::string> ExpectedLedger::public_data(const std::vector<std::string>& recorded) const {
   std::vector<std::string> list;
   if (policy_ == "none") return list;
   if (settings_.of("proxy.name", "none") != "none") list.emplace_back("the server's proxy data");
@@ -349,8 +352,12 @@ std::vector<std::string> ExpectedLedger::public_data() const {
     list.emplace_back("means and deviations of the features");
   if ((policy_ == "record" || policy_ == "label") && deals_by_labels(settings_.of("partition.kind")))
     list.emplace_back(kDealtByLabels);
-  if ((policy_ == "client" || policy_ == "local") && settings_.of("evaluation.per_client") == "true")
-    list.emplace_back("the clients' own test examples");
+  const std::string own_tests = "the clients' own test examples";
+  const bool tests_users = settings_.of("partition.kind") == "by-user" &&
+                           (contains(kUsersInBothParts, data) || contains(recorded, own_tests));
+  if ((policy_ == "client" || policy_ == "local") &&
+      (settings_.of("evaluation.per_client") == "true" || tests_users))
+    list.push_back(own_tests);
   const auto is_part = [&](const char* key) { return settings_.number<double>(key, 0) > 0; };
   if (is_part("evaluation.validation_fraction")) list.emplace_back("the validation examples");
   if (is_part("evaluation.held_out_clients")) list.emplace_back("the scores of held-out clients");

@@ -138,7 +138,8 @@ class ExpectedLedger {
   /// Whether the experiment declares this public, such as "label counts".
   bool declares_public(const std::string& what) const;
   /// What every epsilon of the run takes as public beside sizes, in the words and the order of the ledger.
-  std::vector<std::string> public_data() const;
+  /// `recorded`: those of the ledger, which count where only the files of the data can tell.
+  std::vector<std::string> public_data(const std::vector<std::string>& recorded) const;
 
  private:
   // Of the policy; of a list of numbers, the client's.

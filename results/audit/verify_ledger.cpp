@@ -272,7 +272,7 @@ Verification verify_ledger(const AuditedRun& run) {
   const auto clients = std::ssize(ledger.clients());
   Comparison compare(verification, run.file(kLedgerFile));
   if (expected.clients()) compare.integer("clients of the partition", clients, *expected.clients());
-  compare.text("public_data", words(ledger.public_data()), words(expected.public_data()));
+  compare.text("public_data", words(ledger.public_data()), words(expected.public_data(ledger.public_data())));
   const Summary& summary = run.summary;
   const bool charges_rest = !summary.stopped.empty() && ledger.unit() != Unit::kNothing;
   if (summary.state == kFinished) {

@@ -221,6 +221,18 @@ TEST(TestShares, TellLabelCountsWhereTheyAreCutByThem) {
   EXPECT_FALSE(tests_tell_label_counts(by_user, unlabelled(4), unlabelled(4)));
 }
 
+TEST(TestShares, AreOfClientsWhereTheseAreTheUsers) {
+  const std::vector<std::int64_t> users{7, 7, 8, 8}, others{9, 9, 9, 9};
+  PartitionInput train = unlabelled(4), same = train, strangers = train;
+  train.users = same.users = users;
+  strangers.users = others;
+  EXPECT_TRUE(tests_are_of_clients({{0, 1}, {2, 3}}, train, same));
+  EXPECT_FALSE(tests_are_of_clients({{0, 2}, {1, 3}}, train, same)) << "nobody is a client";
+  EXPECT_FALSE(tests_are_of_clients({{0, 1}, {2, 3}}, train, strangers));
+  EXPECT_FALSE(tests_are_of_clients({{0, 1}, {2, 3}}, train, unlabelled(4)));
+  EXPECT_FALSE(tests_are_of_clients({{0, 1}, {2, 3}}, unlabelled(4), same));
+}
+
 TEST(TestShares, MayBeEmpty) {
   const Labelled train({0, 0, 0, 1}, 2), test({0, 1}, 2);
   const Partition dealt = deal_test_examples({{0}, {1, 2}, {3}}, train, test, 1);

@@ -201,16 +201,17 @@ std::shared_ptr<const PartitionedData> SharedInputs::dealt(const Experiment& exp
   check_feature_skew(feature_skew(how.name, how.settings), model_input(data).shape,
                      static_cast<std::int64_t>(partition.size()));
   PartitionCard card = partition_card(how.name, how.settings, stream, partition, input);
+  const PartitionInput test = partition_input(data.test, data.classes);
+  const bool of_clients = how.name == "by-user" && tests_are_of_clients(partition, input, test);
   Partition client_tests;
   bool tell_counts = false;
   if (experiment.evaluation.per_client) {
-    const PartitionInput test = partition_input(data.test, data.classes);
     client_tests = deal_test_examples(partition, input, test, stream);
     tell_counts = tests_tell_label_counts(partition, input, test);
     check_client_tests(client_tests, held_out_clients(experiment, seed, std::ssize(partition)));
   }
-  dealt = std::make_shared<const PartitionedData>(
-      PartitionedData{std::move(partition), std::move(card), std::move(client_tests), tell_counts});
+  dealt = std::make_shared<const PartitionedData>(PartitionedData{
+      std::move(partition), std::move(card), std::move(client_tests), tell_counts, of_clients});
   kept = dealt;
   recent_.push_back(dealt);
   if (recent_.size() > kRecent) recent_.pop_front();

@@ -26,6 +26,7 @@ struct PartitionedData {
   PartitionCard card;
   Partition client_tests;  ///< each client's test examples; empty unless the experiment tests clients
   bool tests_tell_label_counts = false;  ///< of the clients' training examples
+  bool tests_are_of_clients = false;     ///< who are the data set's users, tested one by one or not
 };
 
 /// What cells share, each made when it is first asked for: data sets and models once, partitions for as long

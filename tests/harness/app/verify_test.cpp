@@ -130,6 +130,17 @@ TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
                                     "\"; recomputed: \"the server's proxy data, " + others + "\"\n"));
 }
 
+TEST_F(VerifyCommand, RecomputesThatPeopleWhoTestAreClients) {
+  run_small(scratch, {.data = "linear-mixture",
+                      .partition = "kind = \"by-user\"\nclients = 5",
+                      .model = "name = \"linear\"",
+                      .training = "local_steps = 2\nbatch_size = 8\nrate = 0.05\nweighting = \"uniform\"",
+                      .more = "\n[algorithms.privacy]\npolicy = \"client\"\n"});
+  EXPECT_THAT(succeed("table out").out,
+              HasSubstr("epsilon takes as public, beside sizes: the clients' own test examples\n"));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
+}
+
 // Whatever else of it is there.
 TEST_F(VerifyCommand, NamesARunThatLostItsSummary) {
   run_small(scratch, {.seeds = "[1, 2]"});

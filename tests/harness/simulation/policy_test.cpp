@@ -319,6 +319,17 @@ TEST_F(Policies, DeclareWhatEpsilonTakesAsPublic) {
               testing::ElementsAreArray(dataset.read_off));
 }
 
+TEST_F(Policies, DeclareTestExamplesOfClientsThatAreNotTestedOneByOne) {
+  const auto declared = [&](const PrivacyPolicy& policy) {
+    SimulationSetup looking = setup(policy);
+    looking.tests_are_of_clients = true;
+    return Simulation(looking).ledger().public_data();
+  };
+  EXPECT_THAT(declared(clients_hidden()), ElementsAre("the clients' own test examples"));
+  EXPECT_THAT(declared(messages_hidden()), ElementsAre("the clients' own test examples"));
+  EXPECT_THAT(declared(records_hidden()), IsEmpty());
+}
+
 // By which a rule may end a run, and anybody may choose the round that is kept.
 TEST_F(Policies, DeclareTheScoresThatRulesLookAt) {
   dataset.validation = dataset.test;

@@ -328,8 +328,17 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   EXPECT_THAT(
       differences(tested, messages),
       ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the clients' own test examples\""));
+  const auto by_user = [&](const std::string& data) {
+    return toml("local", {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}}) +
+           "\n[partition]\nkind = \"by-user\"\n\n[data]\nname = \"" + data + "\"\n";
+  };
+  EXPECT_THAT(differences(by_user("linear-mixture"), messages),
+              ElementsAre(HasSubstr("recomputed: \"the clients' own test examples\"")));
+  EXPECT_THAT(differences(by_user("femnist"), messages), IsEmpty()) << "which files may split by user";
   messages.declare_public({"the clients' own test examples"});
   EXPECT_THAT(differences(tested, messages), IsEmpty());
+  EXPECT_THAT(differences(by_user("linear-mixture"), messages), IsEmpty());
+  EXPECT_THAT(differences(by_user("femnist"), messages), IsEmpty());
 }
 
 TEST_F(ForgedRun, UnderThePolicyOfClients) {
