@@ -67,7 +67,8 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .tests_are_of_clients = dealt.tests_are_of_clients,
           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
           .canaries = canary_plan(experiment),
-          .dealt_by_labels = results::deals_by_labels(experiment.partition.name),
+          .public_deal = results::public_deal(cell.algorithm->privacy.name, experiment.data.name,
+                                              experiment.partition.name),
           .proxy = inputs.proxy(experiment),
           .algorithm_name = fmt::format("algorithm \"{}\"", cell.algorithm->name)};
 }

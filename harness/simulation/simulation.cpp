@@ -6,7 +6,6 @@
 #include "harness/oracle/record_oracle.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/simulation/round_notes.hpp"
-#include "results/record/partition_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -23,8 +22,7 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   if (hidden == Unit::kNothing) return list;
   if (setup.proxy.defined()) list.emplace_back("the server's proxy data");
   list.insert(list.end(), setup.dataset.read_off.begin(), setup.dataset.read_off.end());
-  if (setup.dealt_by_labels && (hidden == Unit::kRecord || hidden == Unit::kLabel))
-    list.emplace_back(results::kDealtByLabels);
+  if (!setup.public_deal.empty()) list.push_back(setup.public_deal);
   // What clients are as a whole includes what they are tested on, be it by the scores of all together.
   if ((setup.client_tests != nullptr || setup.tests_are_of_clients) &&
       (hidden == Unit::kClient || hidden == Unit::kLocal))

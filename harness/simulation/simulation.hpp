@@ -61,7 +61,7 @@ struct SimulationSetup {
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
   CanaryPlan canaries = {};   ///< by which the run audits itself; a control runs the policy without its noise
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
-  bool dealt_by_labels = false;    ///< whether the partition looked at labels
+  std::string public_deal = {};    ///< what an epsilon takes as public of how examples were dealt; or empty
   torch::Tensor proxy = {};        ///< the server's public inputs, as the model takes them; undefined: none
   Crew* crew = nullptr;  ///< the ranks that share its loops over clients and tests; changes no result
   std::string algorithm_name = "the algorithm";  ///< as messages have it

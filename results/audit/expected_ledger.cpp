@@ -350,11 +350,10 @@ std::vector<std::string> ExpectedLedger::public_data(const std::vector<std::stri
     list.emplace_back("means and deviations of the features and the target");
   else if ((table && standardise == "features") || (images && standardise == "true"))
     list.emplace_back("means and deviations of the features");
-  if ((policy_ == "record" || policy_ == "label") && deals_by_labels(settings_.of("partition.kind")))
-    list.emplace_back(kDealtByLabels);
-  const std::string own_tests = "the clients' own test examples";
-  const bool tests_users = settings_.of("partition.kind") == "by-user" &&
-                           (contains(kUsersInBothParts, data) || contains(recorded, own_tests));
+  const std::string kind = settings_.of("partition.kind"), own_tests = "the clients' own test examples";
+  if (const std::string deal = public_deal(policy_, data, kind); !deal.empty()) list.push_back(deal);
+  const bool tests_users =
+      kind == "by-user" && (contains(kUsersInBothParts, data) || contains(recorded, own_tests));
   if ((policy_ == "client" || policy_ == "local") &&
       (settings_.of("evaluation.per_client") == "true" || tests_users))
     list.push_back(own_tests);

@@ -77,6 +77,15 @@ bool deals_by_labels(std::string_view kind) {
   return kind.starts_with("dirichlet") || std::ranges::find(kByClass, kind) != kByClass.end();
 }
 
+std::string public_deal(std::string_view policy, std::string_view dataset, std::string_view kind) {
+  const bool of_examples = policy == "record" || policy == "label";
+  if (of_examples && deals_by_labels(kind)) return "who holds which examples (dealt by their labels)";
+  // Another picture has another digest, and a place of its own among the others.
+  if (policy == "record" && dataset == "image-folder")
+    return "who holds which examples (dealt in the order of their digests)";
+  return "";
+}
+
 std::string to_json_text(const RecordedPartition& partition) {
   // Of a million clients, a tree of JSON takes room; there is one at a time.
   return checked_record(text_of(partition), "a partition",

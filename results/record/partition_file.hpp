@@ -31,8 +31,9 @@ struct RecordedPartition {
 /// tells of labels.
 bool deals_by_labels(std::string_view kind);
 
-/// What an epsilon of examples takes as public where they were dealt so.
-inline constexpr std::string_view kDealtByLabels = "who holds which examples (dealt by their labels)";
+/// What an epsilon under that policy takes as public where examples of that data set were dealt by a
+/// partition of that kind, because an example's neighbour would be dealt otherwise; or empty.
+std::string public_deal(std::string_view policy, std::string_view dataset, std::string_view kind);
 
 /// The JSON text of `partition.json`, one line. What could not be read back is a Bug.
 std::string to_json_text(const RecordedPartition& partition);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/app/command_line.hpp"
+#include "results/images/image_grid.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
 #include "tests/harness/app/small_experiment.hpp"
@@ -138,6 +139,22 @@ TEST_F(VerifyCommand, RecomputesThatPeopleWhoTestAreClients) {
                       .more = "\n[algorithms.privacy]\npolicy = \"client\"\n"});
   EXPECT_THAT(succeed("table out").out,
               HasSubstr("epsilon takes as public, beside sizes: the clients' own test examples\n"));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
+}
+
+TEST_F(VerifyCommand, RecomputesThatPicturesAreDealtByTheirDigests) {
+  SmallExperiment pictures{.data = "image-folder\"\npath = \"own",
+                           .partition = "kind = \"iid\"\nclients = 2",
+                           .training = "local_steps = 2\nbatch_size = 2\nrate = 0.05",
+                           .more = "\n[algorithms.privacy]\npolicy = \"record\"\n"};
+  for (std::uint8_t shade = 0; shade < 16; ++shade) {
+    const std::string name = fmt::format("{}/{}.png", shade % 2 == 0 ? "cat" : "dog", shade);
+    pictures.files[(shade < 12 ? "own/train/" : "own/test/") + name] =
+        results::to_png({.width = 2, .height = 1, .channels = 1, .samples = {shade, 255}});
+  }
+  run_small(scratch, pictures);
+  EXPECT_THAT(succeed("table out").out,
+              HasSubstr("who holds which examples (dealt in the order of their digests)\n"));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
 }
 

@@ -304,9 +304,11 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
               ElementsAre("ledger.json: public_data is \"means and deviations of the features\"; recomputed: "
                           "\"the server's proxy data, means and deviations of the features\""));
   EXPECT_THAT(of_records(scaled("csv", "\"all\""), {features + " and the target"}), IsEmpty());
-  EXPECT_THAT(of_records(scaled("image-folder", "true"), {"the classes", features}), IsEmpty());
-  EXPECT_THAT(of_records(scaled("image-folder", "false"), {}),
-              ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the classes\""));
+  const std::string digests = "who holds which examples (dealt in the order of their digests)";
+  EXPECT_THAT(of_records(scaled("image-folder", "true"), {"the classes", features, digests}), IsEmpty());
+  EXPECT_THAT(of_records(scaled("image-folder", "false"), {digests}),
+              ElementsAre("ledger.json: public_data is \"" + digests + "\"; recomputed: \"the classes, " +
+                          digests + "\""));
   const std::string counted = "\n[data]\nname = \"csv\"\ntask = \"auto\"\ncategorical = \"city\"\n";
   EXPECT_THAT(of_records(counted, {"which columns hold numbers", "the categories", "the classes"}),
               IsEmpty());

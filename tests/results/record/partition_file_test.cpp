@@ -84,6 +84,19 @@ TEST(PartitionFile, EveryFieldMustBeThere) {
   EXPECT_THAT(refusal([](json& card) { card["owner"] = 1; }), HasSubstr("field \"owner\" is unknown"));
 }
 
+TEST(PublicDeal, IsWhatAnotherExampleWouldChange) {
+  const std::string labels = "who holds which examples (dealt by their labels)";
+  const std::string digests = "who holds which examples (dealt in the order of their digests)";
+  EXPECT_EQ(public_deal("record", "mnist", "dirichlet"), labels);
+  EXPECT_EQ(public_deal("record", "image-folder", "shards"), labels);
+  EXPECT_EQ(public_deal("record", "image-folder", "iid"), digests);
+  EXPECT_EQ(public_deal("label", "image-folder", "classes"), labels);
+  EXPECT_EQ(public_deal("label", "image-folder", "iid"), "") << "pictures are public";
+  EXPECT_EQ(public_deal("record", "csv", "quantity"), "");
+  for (const char* policy : {"none", "client", "local"})
+    EXPECT_EQ(public_deal(policy, "image-folder", "dirichlet"), "") << policy;
+}
+
 TEST(PartitionFile, WhatCannotBeReadBackIsABug) {
   EXPECT_THROW(to_json_text(RecordedPartition()), Bug);
   RecordedPartition partition = three_clients();
