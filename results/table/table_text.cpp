@@ -100,7 +100,7 @@ std::string legend(const Table& table, const Selection& selection) {
   }
   if (!of.empty()) of += ")";
   say((shown(TableColumn::kEpsilon) || one_accountant) && any_has(table, &Row::privacy),
-      fmt::format("Epsilon{}: upper bound, rounded up, the largest over seeds{}.", of,
+      fmt::format("Epsilon{}: upper bound, rounded up, of a single run, the largest over seeds{}.", of,
                   table.metric && table.metric->moment != Moment::kLast
                       ? ", of the whole run and not of the round that is read"
                       : ""));

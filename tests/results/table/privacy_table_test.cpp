@@ -54,7 +54,7 @@ TEST(PrivacyTable, ShowsBothAccountantsAndWhatTheyMean) {
 | e-assumed  |     20 |     1 |        50.00 |              2.79† |              2.50† | 1e-5  | record | zero-out    | 4.00 KiB | 8.00 KiB |       - |
 | f-client   |     20 |     1 |        40.00 | 2.79 (as if 0.31*) | 2.50 (as if 0.25*) | 1e-6  | client | replace-one | 4.00 KiB | 8.00 KiB |       - |
 
-Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, the largest over seeds. "-": a sum that would tell the sizes of samples, which privacy keeps secret. Uplink and downlink: bytes per client and round. Seconds: per run.
+Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, of a single run, the largest over seeds. "-": a sum that would tell the sizes of samples, which privacy keeps secret. Uplink and downlink: bytes per client and round. Seconds: per run.
 
 Notes:
 - ‡ b-budget: stopped after 15 of 20 rounds, because the next one would have overspent the budget of epsilon 3
