@@ -109,8 +109,10 @@ LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                 .is_private = summary.privacy.has_value(),
                 .assumed = !assumption(summary).empty(),
                 .control = control,
+                .tuned = summary.tuning.has_value(),
                 .public_data = summary.privacy ? public_text(*summary.privacy) : "",
-                .delta_warning = summary.privacy ? delta_warning(*summary.privacy) : ""};
+                .delta_warning = summary.privacy ? delta_warning(*summary.privacy) : "",
+                .secret_seconds = is_secret(DrawnSizes::kBatches, summary.privacy)};
   const bool regression =
       std::ranges::none_of(rounds, [](const RoundRecord& round) { return round.test_accuracy.has_value(); });
   double seconds = 0;

@@ -58,10 +58,12 @@ struct LiveCell {
   std::optional<double> epsilon = {};
   bool assumed = false;            ///< whether it rests, or may rest, on an assumption nobody has proven
   bool control = false;            ///< of an audit: it adds no noise
+  bool tuned = false;              ///< whether its settings were chosen by trials
   std::string public_data = {};    ///< what a finished run's epsilon takes as public beside sizes; or empty
   std::string delta_warning = {};  ///< where its delta says little; or empty
   std::vector<double> curve = {};  ///< accuracy by evaluated round; loss on regression data
   std::optional<double> round_seconds{};  ///< mean over the rounds on disk
+  bool secret_seconds = false;  ///< whether these tell the sizes of samples, which privacy keeps secret
   std::optional<double> since_written{};  ///< seconds since the last round; none before it and once finished
   std::string task = {};                  ///< of a cluster: "5_3 on n1", or why it waits
   std::optional<double> seconds_left{};   ///< an estimate; none unless running and a round is done

@@ -16,6 +16,7 @@
 
 #include "results/record/claim_text.hpp"
 #include "results/record/test_metrics.hpp"
+#include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -122,7 +123,7 @@ const std::array<Column, 5> kNumbers = {
      {"loss", true, [](const LiveCell& cell, Letters) { return cell.loss ? measured(*cell.loss) : ""; }},
      {"epsilon", true, epsilon_of},
      {"s/round", true, [](const LiveCell& cell, Letters) {
-        return cell.round_seconds ? human_seconds(*cell.round_seconds) : "";
+        return cell.round_seconds && !cell.secret_seconds ? human_seconds(*cell.round_seconds) : "";
       }}}};
 
 // Where the letter of that number begins, from 0.
@@ -265,6 +266,8 @@ std::vector<std::string> explanations(std::span<const LiveCell* const> cells, Le
   for (const auto& [warning, count] : warned) {
     notes.push_back(fmt::format("{}: {}", counted(count, "cell"), warning));
   }
+  if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->is_private && cell->tuned; }))
+    notes.emplace_back(kTrialsNotCovered);
   if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->work == Work::kLeft; })) {
     notes.emplace_back(kLeftNote);
   }

@@ -109,6 +109,15 @@ TEST(LiveCell, TellsEpsilonAfterTheLastRound) {
   EXPECT_EQ(live_cell("a", summary, records, true, 0).epsilon, std::nullopt);
 }
 
+TEST(LiveCell, KeepsSecondsSecretAsTablesDo) {
+  Summary summary = running();
+  EXPECT_FALSE(live_cell("a", summary, rounds(2), true, 0).secret_seconds);
+  summary.policy = "record";
+  summary.privacy = PrivacyClaim{.unit = "record"};
+  EXPECT_TRUE(live_cell("a", summary, rounds(2), true, 0).secret_seconds);
+  EXPECT_TRUE(live_cell("a", finished_privately("dp-fedavg", 1, 0.5), rounds(20), true, 0).secret_seconds);
+}
+
 // A plan that data ended early is charged in full, which no round knows.
 TEST(LiveCell, TellsTheClaimOfAFinishedRunAndWhatItRestsOn) {
   std::vector<RoundRecord> records = rounds(20);
@@ -120,9 +129,11 @@ TEST(LiveCell, TellsTheClaimOfAFinishedRunAndWhatItRestsOn) {
   summary.privacy->assumed = true;
   summary.privacy->public_data = {"a", "b"};
   summary.audit = CanaryAudit{.control = true};
+  summary.tuning = Tuning{};
   const LiveCell cell = live_cell("a", summary, records, true, 0);
   EXPECT_TRUE(cell.assumed);
   EXPECT_TRUE(cell.control);
+  EXPECT_TRUE(cell.tuned);
   EXPECT_EQ(cell.public_data, "a, b");
   EXPECT_EQ(cell.name, "dp-fedavg, seed 1 (control)");
   EXPECT_EQ(cell.delta_warning, "");

@@ -133,6 +133,24 @@ TEST(LiveText, SaysWhatEpsilonsRestOn) {
               EndsWith("\n2 cells: delta 0.1 is not below 1/10\n"));
 }
 
+TEST(LiveText, SaysThatNoEpsilonCoversTrials) {
+  LiveCell cell = running_cell();
+  cell.tuned = true;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("trials"))) << "and there is no epsilon";
+  cell.is_private = true;
+  EXPECT_THAT(
+      live_text(std::vector{cell, cell}, {}),
+      EndsWith("\nepsilon does not cover the trials: they, and the choice among them, looked at private "
+               "data, too\n"));
+}
+
+TEST(LiveText, LeavesSecretSecondsOut) {
+  LiveCell cell = running_cell();
+  EXPECT_THAT(live_text(std::vector{cell}, {}), AllOf(HasSubstr("s/round"), HasSubstr("0.25")));
+  cell.secret_seconds = true;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), AllOf(Not(HasSubstr("s/round")), Not(HasSubstr("0.25"))));
+}
+
 TEST(LiveText, NamesTheExperimentWhereThereAreSeveral) {
   std::vector cells = {running_cell(), running_cell()};
   EXPECT_THAT(live_text(cells, {}), HasSubstr("running  fedavg, seed 1 "));
