@@ -25,20 +25,6 @@
 namespace fedarena {
 namespace {
 
-// Empty where delta is small enough, or nothing is private.
-std::string delta_note(const AlgorithmEntry& entry, const PrivacyPolicy& policy, const Partition& partition) {
-  const Accounting* settings = accounting(policy);
-  if (settings == nullptr) return {};
-  results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
-  for (const auto& shard : partition) {
-    const bool of_examples = claim.unit == "record" || claim.unit == "label";
-    claim.units += of_examples ? std::ssize(shard) : 1;
-  }
-  if (const auto* client = std::get_if<ClientPolicy>(&policy)) claim.as_if_units = client->as_if_population;
-  const std::string warning = results::delta_warning(claim);
-  return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
-}
-
 // Empty where all clients are tested, or none is to be.
 std::string untested_clients(const PartitionedData& dealt) {
   const auto untested =
@@ -147,6 +133,20 @@ void check_labels(const PrivacyPolicy& policy, const Experiment& experiment, std
 
 }  // namespace
 
+std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
+  const PrivacyPolicy policy = policy_of(entry);
+  const Accounting* settings = accounting(policy);
+  if (settings == nullptr) return {};
+  results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
+  for (const auto& shard : partition) {
+    const bool of_examples = claim.unit == "record" || claim.unit == "label";
+    claim.units += of_examples ? std::ssize(shard) : 1;
+  }
+  if (const auto* client = std::get_if<ClientPolicy>(&policy)) claim.as_if_units = client->as_if_population;
+  const std::string warning = results::delta_warning(claim);
+  return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
+}
+
 std::int64_t CellChecks::check(const PlannedCell& cell) {
   try {
     return checked(cell);
@@ -182,7 +182,7 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   check_labels(policy, experiment, cell.seed, dataset, dealt->partition);
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
-  say_(delta_note(entry, policy, dealt->partition));
+  say_(delta_note(entry, dealt->partition));
   check_numbers(entry, experiment.dtype);
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));

@@ -16,6 +16,10 @@
 
 namespace fedarena {
 
+/// A note where the delta of an algorithm's policy is not below one over the examples or clients of the
+/// partition; empty where it is, or nothing is private.
+std::string delta_note(const AlgorithmEntry& entry, const Partition& partition);
+
 /// Whatever can be said about cells before anything is trained, to a run as to a dry run. What it is given
 /// must outlive it.
 class CellChecks {

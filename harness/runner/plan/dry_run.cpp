@@ -32,6 +32,9 @@ using Line = std::vector<std::string>;
 // Nobody reads more lines, and each opens a simulation.
 constexpr std::size_t kMostLines = 100;
 
+// The column of deltas, before that of units: neither is there where nothing is private.
+constexpr std::ptrdiff_t kDelta = 6;
+
 constexpr const char* kNotes =
     "\nclients: of a round, of all. examples: dealt to clients. memory: an estimate, beside the data.\n"
     "epsilon (RDP): as planned, of finished cells as recorded; ? where an algorithm does not say what it "
@@ -76,13 +79,13 @@ class DryRun {
         noise_(host, inputs_, pool_, stop) {}
 
   RunDescription description() {
-    cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { noises_ += line + "\n"; });
+    cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { notes_ += line + "\n"; });
     check_folders(cells_, options_.out, /*resume=*/true);
     find_kin();
     check_data(cells_, options_.out, inputs_);
     check_cells();
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "epsilon (RDP)",
-                                "downlink", "uplink", "memory", "seconds", "state"}};
+                                "delta", "unit", "downlink", "uplink", "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
       const auto known = seconds_.find({cells_[index].point, cells_[index].algorithm});
@@ -93,12 +96,16 @@ class DryRun {
       Line line = line_of(index);
       if (index < kMostLines) lines.push_back(std::move(line));
     }
+    if (std::ranges::none_of(cells_, [](const PlannedCell& cell) { return cell.algorithm->is_private(); })) {
+      for (Line& line : lines) line.erase(line.begin() + kDelta, line.begin() + kDelta + 2);
+    }
     // All but the first and the last are numbers.
     std::vector<bool> right_aligned(lines.front().size(), true);
     right_aligned.front() = right_aligned.back() = false;
     std::string taken;
     for (const std::string& data : taken_) taken += data + "\n\n";
-    return {head() + taken + noises_ + (noises_.empty() ? "" : "\n") +
+    for (const std::string& warning : warnings_) notes_ += warning + "\n";
+    return {head() + taken + notes_ + (notes_.empty() ? "" : "\n") +
                 results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
                 (may_end_early() ? kSooner : ""),
             cannot_begin_.complaint()};
@@ -110,7 +117,10 @@ class DryRun {
     for (const PlannedCell& cell : cells_) {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
       needs_.push_back(checks.check(cell));
+      warnings_.insert(
+          delta_note(*cell.algorithm, inputs_.dealt(cell.point->experiment, cell.seed)->partition));
     }
+    warnings_.erase("");
   }
 
   std::string head() const {
@@ -147,6 +157,8 @@ class DryRun {
                 ? fmt::format("{}", experiment.rounds)
                 : fmt::format("{} of {}", start.forecast.rounds, experiment.rounds),
             start.can_begin ? epsilon_of(index, start.forecast) : "-",
+            delta_of(cell),
+            cell.algorithm->is_private() ? cell.algorithm->privacy.name : "-",
             start.can_begin ? fmt::format("{}", start.downlink) : "-",
             uplink_of(index),
             results::human_bytes(static_cast<double>(needs_[index])),
@@ -181,6 +193,12 @@ class DryRun {
     if (const auto& found = found_[index]; is_finished(found))
       return results::claim_text(found->privacy->rdp);
     return forecast.complete ? results::claim_text(Claim{.epsilon = forecast.epsilon}) : "?";
+  }
+
+  static std::string delta_of(const PlannedCell& cell) {
+    const PrivacyPolicy policy = policy_of(*cell.algorithm);
+    const Accounting* accounting = fedarena::accounting(policy);
+    return accounting == nullptr ? "-" : results::short_number(accounting->delta);
   }
 
   // Finished cells that tell about this one: of the same algorithm and model, wherever they stand in the
@@ -279,7 +297,8 @@ class DryRun {
   NoiseFit noise_;
   std::vector<std::int64_t> needs_;                     // bytes of each cell
   std::set<std::string> taken_;                         // what data of the user's own are made of
-  std::string noises_;                                  // that were found
+  std::string notes_;                                   // that stand above the cells: noise that was found
+  std::set<std::string> warnings_;                      // of deltas that are too large
   std::vector<std::optional<results::Summary>> found_;  // what the folder of each cell tells
   std::map<std::string, std::vector<std::size_t>> kin_;
   std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, Seconds> seconds_;  // of the first seed's cell

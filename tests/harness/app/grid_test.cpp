@@ -276,6 +276,27 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
   EXPECT_THAT(outcome.out, HasSubstr("\n0 of 105 cells finished; about "));
 }
 
+TEST_F(DryRun, TellsWhatItsEpsilonsAreOf) {
+  SmallExperiment{.training = "local_steps = 4\nbatch_size = 16\nrate = 0.05\nweighting = \"uniform\"",
+                  .more =
+                      "\n[algorithms.privacy]\npolicy = \"record\"\ndelta = 1e-6\n"
+                      "\n[[algorithms]]\nname = \"fedavg\"\nlabel = \"clients\"\n"
+                      "[algorithms.privacy]\npolicy = \"client\"\ndelta = 0.5\n"
+                      "\n[[algorithms]]\nname = \"fedavg\"\nlabel = \"open\"\n"}
+      .write_to(scratch);
+  const std::string out = succeed("run small.toml --dry-run").out;
+  EXPECT_THAT(out, ContainsRegex(" epsilon \\(RDP\\) +delta +unit +downlink "));
+  EXPECT_THAT(out, ContainsRegex("\nfedavg-seed-1 [^\n]* 3 +[0-9.]+ +1e-6 +record +31432 "));
+  EXPECT_THAT(out, ContainsRegex("\nclients-seed-1 [^\n]* 3 +[0-9.]+ +0.5 +client +31432 "));
+  EXPECT_THAT(out, ContainsRegex("\nopen-seed-1 [^\n]* 3 +none +- +- +31432 "));
+  const std::string warning =
+      "note: clients: delta 0.5 is not below 1/4, one over the number of clients: it allows to publish one "
+      "as it is\n";
+  EXPECT_THAT(out, HasSubstr(warning));
+  EXPECT_THAT(out, Not(HasSubstr("note: fedavg: delta")));
+  EXPECT_THAT(succeed("run small.toml").err, HasSubstr(warning));
+}
+
 TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
   run_small(scratch, {.rounds = 1}, "");
   const Outcome outcome = failed("run small.toml --dry-run --set experiment.rounds=2");
