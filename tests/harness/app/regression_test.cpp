@@ -259,13 +259,17 @@ TEST_F(Regression, RefusesItsExamplesAsPublicData) {
       "run small.toml --dry-run --set privacy.policy=record --set proxy.name=csv --set proxy.target=price "
       "--set proxy.task=regression --set proxy.categorical=colour --set proxy.path=";
   for (const std::string& path :
-       {std::string("copy.csv"), std::string("link.csv"), (scratch / "prices.csv").string()}) {
+       {std::string("copy.csv"), std::string("link.csv"), (scratch / "prices.csv").string(),
+        std::string("copy.csv --set proxy.standardise=none")}) {
     EXPECT_THAT(
         refused(private_run + path),
         HasSubstr("100 % of the examples of [proxy] are among those of [data], which \"fedavg\" hides "
                   "by the policy \"record\": private data are not public\n"))
         << path;
   }
+  EXPECT_THAT(refused(private_run + "copy.csv --set proxy.test_fraction=0.02"),
+              HasSubstr(" % of the examples of [proxy] are among those of [data]"))
+      << "scaled by other rows";
   succeed(private_run + "others.csv");
 }
 

@@ -105,7 +105,7 @@ TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
   for (int i = 0; i < 60; ++i) {
     const std::string label = i % 2 == 0 ? ",pos\n" : ",neg\n";
     table += std::to_string(i % 7) + label;
-    proxy += std::to_string(i % 4) + label;
+    proxy += std::to_string(i % 4) + ".5" + label;
   }
   run_small(scratch, {.data = "csv\"\npath = \"t.csv\"\ntarget = \"label",
                       .partition = "kind = \"iid\"\nclients = 3",
