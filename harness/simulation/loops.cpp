@@ -218,7 +218,7 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
   Bytes sent;
   if (personal) {
     RoundNotes unseen;
-    sent = encode(setup_.algorithm.broadcast(server_view(next, unseen)));
+    sent = broadcast(next, unseen);
     downlink = message_from(sent);
   }
   const auto past_before = [&](const Evaluator::Piece& piece) -> Past {

@@ -32,6 +32,15 @@ bool are_of_size(const auto& local, std::int64_t bytes) {
   return std::ranges::all_of(local, [&](const auto& result) { return result.uplink_bytes == bytes; });
 }
 
+// Tensors of a message that is copied are the same ones.
+Message deep_copy(Message message) {
+  for (const Message::Entry& entry : message.entries()) {
+    const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
+    if (tensor != nullptr && tensor->defined()) message.put_entry({entry.name, tensor->clone()});
+  }
+  return message;
+}
+
 }  // namespace
 
 PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t round,
@@ -70,10 +79,15 @@ void Simulation::add_to_first_round(std::vector<Access>& everybody) const {
   if (setup_.tests_tell_label_counts) everybody.push_back({label_count_access(setup_.policy), 1});
 }
 
-Bytes Simulation::next_downlink() {
+Bytes Simulation::broadcast(std::int64_t round, RoundNotes& notes) const {
+  Params params = params_;
+  Message state = deep_copy(server_state_);
+  return encode(setup_.algorithm.broadcast(server_view(round, params, state, notes)));
+}
+
+Bytes Simulation::next_downlink() const {
   RoundNotes unused;
-  const Server server = server_view(round_ + 1, unused);
-  return encode(setup_.algorithm.broadcast(server));
+  return broadcast(round_ + 1, unused);
 }
 
 Simulation::Downlink Simulation::opened(std::span<const std::byte> bytes) const {
@@ -130,7 +144,7 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
 
 results::RoundRecord Simulation::next_round() {
   const Params params = params_;
-  const Message server_state = server_state_;
+  const Message server_state = deep_copy(server_state_);
   const double clip_norm = clip_norm_;
   try {
     return play_round();
@@ -153,9 +167,9 @@ results::RoundRecord Simulation::play_round() {
   std::erase_if(cohort, [&](std::int64_t client) { return spent.contains(client); });
   const CostMeter meter(setup_.model, engine_, compute_);
   RoundNotes notes;
-  Server server = server_view(round, notes);
+  Server server = server_view(round, params_, server_state_, notes);
 
-  const Bytes sent = encode(setup_.algorithm.broadcast(server));
+  const Bytes sent = broadcast(round, notes);
   const Downlink downlink = opened(sent);
   check_forecast(round, cohort, downlink.centres);
   Ledger ledger = ledger_;

@@ -33,15 +33,17 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   return list;
 }
 
-// What a setup asks for: a control draws as it would, and adds nothing. The server's inputs are a copy,
-// should the algorithm write to them: other cells have the same.
+// What a setup asks for: a control draws as it would, and adds nothing.
 SimulationSetup own_setup(SimulationSetup setup) {
-  if (setup.proxy.defined()) setup.proxy = setup.proxy.clone();
   if (!setup.canaries.control) return setup;
   if (auto* record = std::get_if<RecordPolicy>(&setup.policy)) record->noise_multiplier = 0;
   if (auto* client = std::get_if<ClientPolicy>(&setup.policy)) client->noise_multiplier = 0;
   return setup;
 }
+
+// What an algorithm writes to stays in the view that it was handed: through it, data would pass from client
+// to client, round to round and cell to cell beside all mechanisms.
+torch::Tensor copy_of(const torch::Tensor& tensor) { return tensor.defined() ? tensor.clone() : tensor; }
 
 std::vector<std::int64_t> training_clients(const SimulationSetup& setup) {
   std::vector<std::int64_t> clients;
@@ -95,7 +97,7 @@ Simulation::Simulation(const SimulationSetup& setup)
       uplinks_.push_back(round == 0 ? std::vector<UplinkEntry>() : setup_.algorithm.uplink_entries(round));
   }
   RoundNotes unused;
-  Server server = server_view(0, unused);
+  Server server = server_view(0, params_, server_state_, unused);
   setup_.algorithm.start(server);
   try_plan();
   randomise_labels();
@@ -107,20 +109,20 @@ Params Simulation::initial_params() const {
   return setup_.model.initial(weights);
 }
 
-Server Simulation::server_view(std::int64_t round, RoundNotes& notes) {
+Server Simulation::server_view(std::int64_t round, Params& params, Message& state, RoundNotes& notes) const {
   return {.round = round,
           .rounds = setup_.rounds,
           .population = population(),
-          .params = params_,
-          .state = server_state_,
+          .params = params,
+          .state = state,
           .model = setup_.model,
           .compute = compute_,
           .streams = streams_of(round, kServer).for_algorithm(),
           .synthetic = notes.synthetic,
           .observed = notes.observed,
           .choices = notes.choices,
-          .proxy = setup_.proxy,
-          .pixel_range = reader_.pixel_range()};
+          .proxy = copy_of(setup_.proxy),
+          .pixel_range = copy_of(reader_.pixel_range())};
 }
 
 // Where the claim counts on nobody's knowing who was drawn. Under other policies it counts on nothing of the
@@ -203,7 +205,7 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, std::int
           .streams = streams_of(round, client).for_algorithm(),
           .observed = observed,
           .budget = budget_of(setup_.policy, client),
-          .pixel_range = reader_.pixel_range(),
+          .pixel_range = copy_of(reader_.pixel_range()),
           .participations = participations};
 }
 

@@ -115,7 +115,7 @@ class Simulation {
   /// they may be, converts to no more than the budget at some order.
   results::RoundRecord next_round();
   /// What the next round sends to each client, encoded.
-  Bytes next_downlink();
+  Bytes next_downlink() const;
   /// Throws what the next round would begin with, before anybody trains: where its budget cannot pay for it.
   void check_next_round();
   /// Of a run before its first round: by plans, by messages as they are declared, by a sum of messages each
@@ -192,7 +192,9 @@ class Simulation {
     std::vector<double> canary_scores;
   };
 
-  Server server_view(std::int64_t round, RoundNotes& notes);
+  Server server_view(std::int64_t round, Params& params, Message& state, RoundNotes& notes) const;
+  // What the server sends before that round; changes nothing, whatever the algorithm writes to.
+  Bytes broadcast(std::int64_t round, RoundNotes& notes) const;
   Streams streams_of(std::int64_t round, std::int64_t client) const {
     return {setup_.seed, round, client, setup_.cell};
   }

@@ -111,6 +111,64 @@ TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
               HasSubstr("the message from the server was written to by the algorithm in train, round 1"));
 }
 
+class Views : public SmallRuns<> {
+ protected:
+  Views() : SmallRuns({3, 1, 6}) {
+    dataset.train.inputs = torch::zeros({10, 3, 1, 1}, torch::kUInt8);
+    dataset.test.inputs = torch::zeros({7, 3, 1, 1}, torch::kUInt8);
+    dataset.mean = dataset.deviation = {0.5, 0.5, 0.5};
+    model =
+        Model({.input_shape = {3, 1, 1}, .outputs = 2, .layers = {Flatten{}, Linear{3, 2}}}, torch::kFloat64);
+  }
+  double seen = 0;
+};
+
+TEST_F(Views, OfClientsCarryNothingToTheServer) {
+  algorithm.on_train = [](Client& client, Params&) { client.pixel_range.data().fill_(7); };
+  algorithm.on_aggregate = [&](Server& server) { seen = server.pixel_range.max().item<double>(); };
+  Simulation simulation(setup_on(pool, 1, 3));
+  simulation.next_round();
+  EXPECT_EQ(seen, 1);
+}
+
+TEST_F(Views, OfTheServerCarryNothingToCellsOrOtherRounds) {
+  SimulationSetup setup = setup_on(pool, 2, 3);
+  setup.proxy = torch::zeros({2, 3, 1, 1});
+  algorithm.on_aggregate = [&](Server& server) {
+    seen += server.proxy.sum().item<double>();
+    server.proxy.data().fill_(7);
+  };
+  Simulation simulation(setup);
+  simulation.next_round();
+  simulation.next_round();
+  EXPECT_EQ(seen, 0);
+  EXPECT_EQ(setup.proxy.max().item<double>(), 0);
+}
+
+TEST_F(Views, OfABroadcastChangeNothingOfTheServer) {
+  const Key<torch::Tensor> grid{"grid"};
+  algorithm.on_start = [&](Server& server) { server.state.put(grid, torch::zeros({2})); };
+  algorithm.on_broadcast = [&](const Server& server) {
+    server.params.flat().data().fill_(7);
+    server.state[grid].data().fill_(7);
+  };
+  Simulation simulation(setup_on(pool, 1, 3));
+  const Bytes before = simulation.save();
+  (void)simulation.next_downlink();
+  EXPECT_EQ(simulation.save(), before);
+}
+
+TEST_F(Views, OfARoundThatFailsLeaveTheServersTensors) {
+  const Key<torch::Tensor> grid{"grid"};
+  algorithm.on_start = [&](Server& server) { server.state.put(grid, torch::zeros({2})); };
+  algorithm.on_aggregate = [&](Server& server) {
+    server.state[grid].fill_(7);
+    throw Error::of("a wrong setting");
+  };
+  Simulation simulation(setup_on(pool, 1, 3));
+  EXPECT_THAT(refused_round(simulation), HasSubstr("a wrong setting"));
+}
+
 // Which of two threads asks first decides which answer is whose.
 TEST_F(Downlinks, AndOraclesAnswerInTheirClientsThreadAlone) {
   algorithm.on_train = [](Client& client, Params& at) {
