@@ -1,7 +1,10 @@
 #include "harness/oracle/voting.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -16,10 +19,10 @@ constexpr std::int64_t kPartsInBlock = 32;
 constexpr std::int64_t kExamplesInBlock = 256;
 
 // Of the length of an answer. Rounding, which differs with the size of a batch, may turn some of many signs
-// or ranks in it.
-constexpr double kTolerance = 0.1;
-// Of a query's bound.
-constexpr double kSlack = 1e-5;
+// or ranks in it, each voter's elsewhere: of so many voters, the square root adds up.
+constexpr double kTolerance = 0.1, kToleranceOfBlock = 0.6;
+// Of a query's bound: what rounding brings to a voter, and what all voters of a block may have in common.
+constexpr double kSlack = 1e-5, kShared = 0.5;
 
 Message rows_of(const Message& memory, std::int64_t begin, std::int64_t count) {
   Message rows;
@@ -62,53 +65,91 @@ torch::Tensor clipped(const torch::Tensor& answers, double bound) {
 
 torch::Tensor ask(const Vote& vote, std::int64_t first, const Batch& examples, Message& memory,
                   const VoteQuery& query) {
-  const Voters voters{.first = first, .examples = examples, .memory = memory};
+  // A copy, because the vote may write to it, and the next one and the check below read the same examples.
+  const Batch own{examples.inputs.clone(), examples.targets.clone()};
+  const Voters voters{.first = first, .examples = own, .memory = memory};
   const torch::Tensor answers = vote(voters);
   check_shape(answers, voters.size(), query);
   check_memory(memory, voters.size());
   return clipped(answers, query.bound);
 }
 
-// But for rounding, which may be all that a small answer is: a difference of losses, say. What is not a
-// number in both is alike. `slack`: norms of differences that do not count.
-bool alike(const torch::Tensor& left, const torch::Tensor& right, double slack = 0) {
-  if (left.sizes() != right.sizes()) return false;
-  const torch::Tensor one = left.to(torch::kFloat64), other = right.to(torch::kFloat64);
-  const torch::Tensor zero = torch::zeros_like(one);
-  const torch::Tensor equal = one.eq(other).logical_or(one.isnan().logical_and(other.isnan()));
-  const double apart = torch::where(equal, zero, one - other).norm().item<double>();
-  return apart <= slack + kTolerance * torch::where(other.isfinite(), other, zero).norm().item<double>();
+// What one voter says, or remembers, when it is asked alone and among others: one row each.
+using Twice = std::pair<torch::Tensor, torch::Tensor>;
+
+// One row for each vote. What is not a number in both is alike.
+torch::Tensor difference(const Twice& voter) {
+  const torch::Tensor alone = voter.first.to(torch::kFloat64), among = voter.second.to(torch::kFloat64);
+  const torch::Tensor equal = alone.eq(among).logical_or(alone.isnan().logical_and(among.isnan()));
+  return torch::where(equal, torch::zeros_like(alone), alone - among);
 }
 
-// `together`: of all voters, the one at `row` among them.
-bool alike(const Message& alone, const Message& together, std::int64_t row) {
-  if (alone.entries().size() != together.entries().size()) return false;
-  return std::ranges::all_of(alone.entries(), [&](const Message::Entry& entry) {
-    const Key<torch::Tensor> key{entry.name.c_str()};
-    return together.contains(entry.name) &&
-           alike(std::get<torch::Tensor>(entry.content), together[key].narrow(0, row, 1));
-  });
+double length_of(const torch::Tensor& values) {
+  const torch::Tensor all = values.to(torch::kFloat64);
+  return torch::where(all.isfinite(), all, torch::zeros_like(all)).norm().item<double>();
+}
+
+// Whether some of so many voters differ from what they are alone by more than rounding makes of it. Rounding
+// turns each one's numbers elsewhere; what moves two of them alike moves all, and a sum by as much as all of
+// them. `bound`: of each vote; 0 where there is none, as of what is remembered.
+bool look_at_others(const std::vector<Twice>& tried, std::int64_t voters, double bound) {
+  const auto count = static_cast<double>(voters);
+  const double tolerance = std::min(kTolerance, kToleranceOfBlock / std::sqrt(count));
+  int otherwise = 0;
+  bool shared = false;
+  std::vector<torch::Tensor> before;
+  for (const Twice& voter : tried) {
+    if (voter.first.sizes() != voter.second.sizes()) {
+      ++otherwise;
+      continue;
+    }
+    const torch::Tensor apart = difference(voter);
+    const double length = length_of(voter.second), scale = bound > 0 ? bound : length;
+    if (apart.norm().item<double>() > kSlack * scale + tolerance * length) ++otherwise;
+    for (const torch::Tensor& other : before) {
+      const double alike = (apart * other).sum(1).max().item<double>();
+      shared = shared || (alike > 0 && count * std::sqrt(alike) > kShared * scale);
+    }
+    before.push_back(apart);
+  }
+  return shared || otherwise > 1;
 }
 
 // Of some voters: one whose answer, or memory, differs when it is asked alone looks at others, and the noise
 // hides one voter only. What it takes from others into its memory now it could answer with later.
 void check_independent(const Vote& vote, std::int64_t first, const Batch& examples, const Message& before,
                        const Message& after, const torch::Tensor& answers, const VoteQuery& query) {
-  const std::int64_t last = answers.size(0) - 1;
-  int answer_otherwise = 0, remember_otherwise = 0;
+  const std::int64_t voters = answers.size(0), last = voters - 1;
+  std::vector<Twice> said;
+  std::map<std::string, std::vector<Twice>> remembered;
+  int other_names = 0;
   for (const std::int64_t voter : std::set{std::int64_t{0}, last / 2, last}) {
     const Batch own{examples.inputs.narrow(0, voter, 1), examples.targets.narrow(0, voter, 1)};
     Message memory = rows_of(before, voter, 1);
-    const torch::Tensor alone = ask(vote, first + voter, own, memory, query);
-    if (!alike(alone, answers.narrow(0, voter, 1), kSlack * query.bound)) ++answer_otherwise;
-    if (!alike(memory, after, voter)) ++remember_otherwise;
+    said.emplace_back(ask(vote, first + voter, own, memory, query)[0], answers[voter]);
+    const Message among = rows_of(after, voter, 1);
+    const auto is_alone = [&](const Message::Entry& entry) { return memory.contains(entry.name); };
+    if (memory.entries().size() != among.entries().size() ||
+        !std::ranges::all_of(among.entries(), is_alone)) {
+      ++other_names;
+      continue;
+    }
+    for (const Message::Entry& entry : among.entries()) {
+      const Key<torch::Tensor> key{entry.name.c_str()};
+      remembered[entry.name].emplace_back(memory[key].flatten().unsqueeze(0),
+                                          among[key].flatten().unsqueeze(0));
+    }
   }
-  if (answer_otherwise < 2 && remember_otherwise < 2) return;
+  const bool answer = look_at_others(said, voters, query.bound);
+  const bool remember = other_names > 1 || std::ranges::any_of(remembered, [&](const auto& entry) {
+                          return look_at_others(entry.second, voters, 0);
+                        });
+  if (!answer && !remember) return;
   throw Error(Complaint{
       .found =
           fmt::format("a voter {} otherwise when it is asked alone, so one record can move more than the "
                       "vote of its own part",
-                      answer_otherwise < 2 ? "remembers" : "answers"),
+                      answer ? "answers" : "remembers"),
       .remedy = "Let row i of a vote, and of what it puts into Voters::memory, depend on row i of "
                 "Voters::examples and Voters::memory alone"});
 }

@@ -179,16 +179,67 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
               HasSubstr("7 examples, too few for 8 parts"));
 }
 
-// As batches of other sizes round, and the signs that follow: one of each voter's 500 is turned.
+// As batches of other sizes round, and the signs that follow: one of each voter's 500 is turned, each
+// elsewhere.
 TEST(Votes, MayDifferByRoundingWhereAVoterIsAskedAlone) {
   const Bench bench;
   const Vote rounded = [](const Voters& voters) {
     torch::Tensor signs = torch::ones({voters.size(), 1, 500}, torch::kFloat64);
-    if (voters.size() == 1) signs.select(2, 7).neg_();
+    if (voters.size() == 1) signs.select(2, 7 + voters.first).neg_();
     return signs;
   };
   RecordOracle oracle = with_noise(bench, 0);
   EXPECT_EQ(oracle.noisy_sum(rounded, {.parts = 20, .numbers = 500, .bound = 100})[0][7].item<double>(), 20);
+}
+
+// Little in each answer, several bounds in the sum of them.
+TEST(Votes, AreRefusedWhereAllFollowOneRecordALittle) {
+  const Bench bench;
+  const Vote told = [](const Voters& voters) {
+    torch::Tensor answers = torch::zeros({voters.size(), 1, 2}, torch::kFloat64);
+    answers.select(2, 0).fill_(0.99);
+    if (voters.size() > 1) answers.select(2, 1).fill_(0.095);
+    return answers;
+  };
+  for (const std::int64_t parts : {0, 20}) {
+    RecordOracle oracle = with_noise(bench, 1);
+    EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(told, {.parts = parts, .numbers = 2}); }),
+                HasSubstr("otherwise when it is asked alone"));
+  }
+  // Also in one vote of many, which hides in the length of all.
+  const Vote hidden = [&](const Voters& voters) {
+    return torch::cat({told(voters), torch::ones({voters.size(), 999, 2}, torch::kFloat64)}, 1);
+  };
+  RecordOracle oracle = with_noise(bench, 1);
+  EXPECT_THAT(
+      test::message_of([&] { (void)oracle.noisy_sum(hidden, {.parts = 20, .votes = 1000, .numbers = 2}); }),
+      HasSubstr("otherwise when it is asked alone"));
+}
+
+// What a vote writes to examples, no later vote reads, nor the trial of whom is asked alone.
+TEST(Votes, WriteToCopiesOfExamples) {
+  const Bench bench;
+  for (const std::int64_t parts : {0, 20}) {
+    const Vote mixed = [](const Voters& voters) {
+      voters.examples.inputs.copy_(
+          voters.examples.inputs.narrow(0, 0, 1).expand_as(voters.examples.inputs).clone());
+      return sums(voters);
+    };
+    RecordOracle refused = with_noise(bench, 1);
+    EXPECT_THAT(test::message_of(
+                    [&] { (void)refused.noisy_sum(mixed, {.parts = parts, .numbers = 3, .bound = 100}); }),
+                HasSubstr("otherwise when it is asked alone"));
+    const VoteQuery query{.parts = parts, .numbers = 3, .bound = kNoClipping};
+    const Vote erasing = [](const Voters& voters) {
+      const torch::Tensor own = sums(voters);
+      voters.examples.inputs.zero_();
+      voters.examples.targets.zero_();
+      return own;
+    };
+    RecordOracle oracle = with_noise(bench, 0);
+    const torch::Tensor first = oracle.noisy_sum(erasing, query);
+    EXPECT_TRUE(torch::equal(oracle.noisy_sum(sums, query), first));
+  }
 }
 
 // Each voter counts its calls, from its own number on.
