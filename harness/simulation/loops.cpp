@@ -161,7 +161,7 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
   if (setup_.crew != nullptr) {
     put_number(loop.job, kTraining);
     put_number(loop.job, static_cast<std::uint64_t>(round));
-    put_part(loop.job, encode(downlink.message));
+    put_part(loop.job, downlink.sent);
     // No rank but the first keeps them: they may be drawn from where nobody can draw them again.
     if (responses_) put_part(loop.job, encode(Message{{kLabels, train_.targets}}));
   }
@@ -176,12 +176,14 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     done();
   };
   run_loop(loop);
+  check_unwritten(downlink.sent, downlink.message, round, "train");
   return results;
 }
 
 Handle Simulation::open_training(Parts& job) {
   const std::int64_t round = job.integer();
-  Downlink downlink = opened(job.part());
+  const std::span<const std::byte> sent = job.part();
+  Downlink downlink = opened({sent.begin(), sent.end()});
   if (responses_) train_.targets = message_from(job.part())[kLabels];
   return [this, round, downlink = std::move(downlink)](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
@@ -190,6 +192,7 @@ Handle Simulation::open_training(Parts& job) {
     const Past past = past_from(parts);
     Bytes bytes;
     cuda::in_a_lane(device(), [&] { bytes = pack_result(train_client(client, round, downlink, past)); });
+    check_unwritten(downlink.sent, downlink.message, round, "train");
     return bytes;
   };
 }
@@ -252,7 +255,7 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
     put_number(loop.job, static_cast<std::uint64_t>(next));
     put_part(loop.job, encode(Message{{kTestedParams, params_}}));
     put_number(loop.job, personal ? 1 : 0);
-    if (personal) put_part(loop.job, encode(downlink));
+    if (personal) put_part(loop.job, sent);
   }
   loop.item = [&](std::size_t index) {
     Bytes bytes;
@@ -278,8 +281,9 @@ Handle Simulation::open_test(Parts& job) const {
   const std::int64_t next = job.integer();
   const Message tested = message_from(job.part());
   const bool personal = job.number() != 0;
-  return [this, next, params = tested[kTestedParams], personal,
-          downlink = personal ? message_from(job.part()) : Message(),
+  const std::span<const std::byte> part = personal ? job.part() : std::span<const std::byte>();
+  return [this, next, params = tested[kTestedParams], personal, sent = Bytes(part.begin(), part.end()),
+          downlink = personal ? message_from(part) : Message(),
           pieces = evaluator_.pieces()](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
@@ -288,6 +292,7 @@ Handle Simulation::open_test(Parts& job) const {
     Tested result;
     cuda::in_a_lane(device(),
                     [&] { result = test(piece, params, next, personal ? &downlink : nullptr, past); });
+    if (personal) check_unwritten(sent, downlink, next, "personalise");
     Bytes bytes = pack_score(result.score);
     put_accesses(bytes, result.kept);
     return bytes;

@@ -232,12 +232,12 @@ class Simulation {
   struct Downlink {
     Message message;
     Centres centres;  // of the policy "local"
-    std::int64_t bytes = 0;
+    Bytes sent;       // the message as it was encoded
     // Whether results hold last batches, for attacks: of a large cohort these are many small pieces of memory
     // between large ones.
     bool keeps_batches = false;
   };
-  Downlink opened(std::span<const std::byte> bytes) const;
+  Downlink opened(Bytes bytes) const;
   // Of the policy "local".
   DeclaredUplink declared_uplink(std::int64_t client, std::int64_t round, std::int64_t examples) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,

@@ -6,6 +6,7 @@
 
 #include "tests/harness/ranks/threads_as_ranks.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
@@ -26,6 +27,7 @@ class RanksOfASimulation : public SmallRuns<ScriptedSgd>, public testing::WithPa
   SimulationSetup setup_with(const WorkPool& workers, Crew* crew = nullptr) const {
     SimulationSetup setup = setup_on(workers, 4, 6, policy_);
     setup.crew = crew;
+    setup.client_tests = client_tests_;
     return setup;
   }
   void work(Ranks& ranks) const {
@@ -37,6 +39,7 @@ class RanksOfASimulation : public SmallRuns<ScriptedSgd>, public testing::WithPa
   }
 
   PrivacyPolicy policy_ = NoPolicy{};
+  const Partition* client_tests_ = nullptr;
 };
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RanksOfASimulation, testing::Values(2, 3));
@@ -93,6 +96,35 @@ TEST_P(RanksOfASimulation, TellClientsElsewhereWhatTheirBudgetsLeave) {
   EXPECT_EQ(left, expected);
   EXPECT_LT(expected.at({5, 4}).first, expected.at({5, 1}).first);
   EXPECT_EQ(shared.ledger(), alone.ledger());
+}
+
+// Clients of one rank read the same message, whichever rank it is.
+TEST_P(RanksOfASimulation, RefuseAClientThatWritesToTheMessageFromTheServer) {
+  const auto write_to = [](const Message& downlink) { downlink[kModel].flat().data().add_(1); };
+  const auto refusal = [&] {
+    const WorkPool one(1, use_one_torch_thread);
+    test::ThreadsAsRanks ranks(GetParam(), [&](Ranks& rank) { work(rank); });
+    Crew crew(ranks.first(), one, "build");
+    crew.begin("the run");
+    Simulation shared(setup_with(one, &crew));
+    return test::message_of([&] { shared.next_round(); });
+  };
+  const auto is_first = [rank_0 = std::this_thread::get_id()] {
+    return std::this_thread::get_id() == rank_0;
+  };
+  algorithm.on_downlink = [&](const Message& downlink) {
+    if (!is_first()) write_to(downlink);
+  };
+  EXPECT_THAT(refusal(),
+              HasSubstr("the message from the server was written to by the algorithm in train, round 1"));
+  algorithm.on_downlink = {};
+  const Partition tests{{0, 1}, {2}, {3}, {4}, {5}, {6}};
+  client_tests_ = &tests;
+  algorithm.on_personalise = [&](Client&, const Message& downlink) {
+    if (!is_first()) write_to(downlink);
+    return downlink[kModel];
+  };
+  EXPECT_THAT(refusal(), HasSubstr("was written to by the algorithm in personalise, round 2"));
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ class ScriptedSgd final : public Algorithm {
   Message train(Client& client, const Message& downlink) const override {
     ++trained;
     const Params& start = downlink[kModel];
+    if (on_downlink) on_downlink(downlink);
     Params local = start;
     const std::int64_t count = steps_in ? steps_in(client.round) : steps;
     for (std::int64_t step = 0; step < count; ++step) {
@@ -147,6 +148,7 @@ class ScriptedSgd final : public Algorithm {
   std::function<std::int64_t(std::int64_t round)> steps_in;
   std::function<std::vector<UplinkEntry>(std::int64_t round)> entries;
   std::function<std::vector<Params>(const Message& downlink)> on_centres;
+  std::function<void(const Message&)> on_downlink;
   std::function<void(Client&)> on_train;  // not of two clients at once
   std::function<void(Client&, Message& uplink)> on_send;
   std::function<void(Server&, const Uplink&)> on_aggregate;
