@@ -88,7 +88,7 @@ void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, const Centr
   const auto planned = [&](std::size_t place) {
     return planned_accesses(cohort[place], round_ + 1, ledger_, centres);
   };
-  leave_out_spent(cohort, planned, spent, ledger);
+  leave_out_spent(cohort, planned, Known::kPlanned, spent, ledger);
 }
 
 bool Simulation::within_budget(const Ledger& ledger) const {
@@ -157,7 +157,7 @@ std::set<std::int64_t> Simulation::spent_so_far() const {
 }
 
 std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& cohort,
-                                                     const AccessesOf& accesses_of,
+                                                     const AccessesOf& accesses_of, Known known,
                                                      std::set<std::int64_t>& spent, Ledger& ledger) const {
   std::vector<std::size_t> places;
   std::vector<std::int64_t> paying;
@@ -174,7 +174,10 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
     cost = odometer_.epsilon(accesses->charged()).epsilon;
     Ledger with_it = ledger_;
     with_it.record(round_ + 1, client, *accesses);
-    if (with_it.varies(client) || is_unlike(with_it.clients().at(client).segments)) ledger.withhold(client);
+    // A first answer has no other one that tells whether data decided on it.
+    const bool is_first = known == Known::kAnswered && ledger_.clients().at(client).segments.empty();
+    if (is_first || with_it.varies(client) || is_unlike(with_it.clients().at(client).segments))
+      ledger.withhold(client);
   }
   cohort = std::move(paying);
   const bool nobody_is_left = !spent.empty() && spent.size() == training_.size();

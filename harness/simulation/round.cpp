@@ -178,7 +178,7 @@ results::RoundRecord Simulation::play_round() {
       if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
     });
     const auto made = [&](std::size_t place) { return all[place].accesses; };
-    for (const std::size_t place : leave_out_spent(cohort, made, spent, ledger))
+    for (const std::size_t place : leave_out_spent(cohort, made, Known::kAnswered, spent, ledger))
       local.push_back(std::move(all[place]));
   } catch (const BudgetSpent&) {
     ledger_ = std::move(ledger);  // of whom a round was withheld

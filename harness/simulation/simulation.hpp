@@ -305,11 +305,13 @@ class Simulation {
   // That error; `all_drawn`: whether all clients are drawn.
   [[noreturn]] void refuse_unpaid(bool all_drawn, std::optional<double> cost) const;
   // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it is asked for, where that
-  // is known. Returns the places that the others had. Throws BudgetSpent where nobody is left, and Error
-  // where the run ends without anybody who ever took part.
+  // is known: as planned, or as answered, where answers may have decided who is dropped. Returns the places
+  // that the others had. Throws BudgetSpent where nobody is left, and Error where the run ends without
+  // anybody who ever took part.
+  enum class Known { kPlanned, kAnswered };
   using AccessesOf = std::function<std::optional<RoundAccesses>(std::size_t place)>;
   std::vector<std::size_t> leave_out_spent(std::vector<std::int64_t>& cohort, const AccessesOf& accesses_of,
-                                           std::set<std::int64_t>& spent, Ledger& ledger) const;
+                                           Known known, std::set<std::int64_t>& spent, Ledger& ledger) const;
   // The same by what is planned, so that nobody works for what is bound to be withheld.
   void leave_out_unpaid(std::vector<std::int64_t>& cohort, const Centres& centres,
                         std::set<std::int64_t>& spent, Ledger& ledger) const;

@@ -96,6 +96,21 @@ TEST_F(OwnBudgets, DropAnAnswerThatTurnedOutTooDear) {
   EXPECT_THAT(participations(simulation), ElementsAre(2, 4, 4, 4));
 }
 
+// Of its first round, too: no other one tells what it would have asked for, had it been answered otherwise.
+TEST_F(OwnBudgets, ChargeTheBudgetWhereAFirstAnswerIsDropped) {
+  algorithm.steps = 2;
+  const PrivacyPolicy policy = records_hidden();
+  const double budget = cost(policy, 0, 3);
+  algorithm.on_train = [](Client& client) {
+    if (client.id == 0) take_gradients(client, 5, 50);
+  };
+  Simulation simulation(everyone(with_budget(policy, list({budget, 1e6, 1e6, 1e6}))));
+  EXPECT_EQ(simulation.next_round().clients, 3);
+  EXPECT_THAT(participations(simulation), ElementsAre(0, 1, 1, 1));
+  EXPECT_TRUE(simulation.ledger().varies(0));
+  EXPECT_FALSE(simulation.ledger().varies(1));
+}
+
 // Unless it was planned: then the client does not even work.
 TEST_F(OwnBudgets, LeaveOutBeforeTheWorkWhosePlanIsTooDear) {
   algorithm.steps = 2;
