@@ -61,6 +61,8 @@ class MeteredOracle : public Oracle {
   void open() { closed_ = false; }
   /// Takes what voters remember out of what their client remembers; to be called before anything is asked.
   void recall(Message& state);
+  /// Whether it is casting votes; changes in the client's thread alone.
+  const bool& casting_votes() const { return casting_votes_; }
   /// What the client has of its own, which votes must leave as it is; to be called before anything is asked.
   /// Both must outlive this.
   void seal_in_votes(const Message& state, Observations& observed) {

@@ -42,8 +42,8 @@ std::optional<AccessPlan> Simulation::plan_of(std::int64_t client, std::int64_t 
   Message nothing;
   Observations unseen;
   oracle.close();  // a plan that looked at data would be one more thing that they decide
-  std::optional<AccessPlan> plan =
-      setup_.algorithm.access_plan(client_view(client, round, participations, oracle, nothing, unseen));
+  std::optional<AccessPlan> plan = setup_.algorithm.access_plan(
+      client_view(client, round, participations, oracle, compute_, nothing, unseen));
   oracle.open();
   return plan;
 }

@@ -206,7 +206,8 @@ Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params&
   Message state = past.state ? message_from(*past.state) : Message();
   oracle.recall(state);
   Observations observed;
-  Client view = client_view(piece.client, next, past.participations, oracle, state, observed);
+  const PublicCompute compute(compute_, oracle.casting_votes());
+  Client view = client_view(piece.client, next, past.participations, oracle, compute, state, observed);
   const Params personal = setup_.algorithm.personalise(view, *downlink);
   return {evaluator_.score(personal, piece), oracle.accesses()};
 }

@@ -19,12 +19,19 @@ std::int64_t operations_of(const Work& work, const Operations& operations) {
 PublicCompute::PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop)
     : engine_(engine), stop_(stop), counters_(std::make_shared<Counters>()) {}
 
+PublicCompute::PublicCompute(const PublicCompute& origin, const bool& casting_votes)
+    : engine_(origin.engine_),
+      stop_(origin.stop_),
+      counters_(origin.counters_),
+      casting_votes_(&casting_votes) {}
+
 PublicCompute::PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin)
     : own_engine_(std::move(engine)),
       engine_(*own_engine_),
       operations_(count_operations(engine_.model())),
       stop_(origin.stop_),
-      counters_(origin.counters_) {}
+      counters_(origin.counters_),
+      casting_votes_(origin.casting_votes_) {}
 
 std::unique_ptr<Compute> PublicCompute::on(const Model& model) const {
   auto engine = std::make_unique<const GradientEngine>(model, engine_.pool());
@@ -53,8 +60,8 @@ Compute::OutputGradient PublicCompute::output_gradient(const Params& at, const t
 }
 
 void PublicCompute::stop_if_interrupted() const {
-  counters_->own_loops.fetch_add(1, std::memory_order_relaxed);
   begin({});
+  counters_->own_loops.fetch_add(1, std::memory_order_relaxed);
 }
 
 PublicCompute::Elsewhere& PublicCompute::Elsewhere::operator-=(const Elsewhere& other) {
@@ -78,6 +85,14 @@ void PublicCompute::credit(const Elsewhere& more) const {
 
 // The run's own engine counts for itself.
 void PublicCompute::begin(const Work& work) const {
+  if (casting_votes_ != nullptr && *casting_votes_) {
+    throw Error(Complaint{
+        .found = "the client's public compute is asked inside of a vote, and tables tell how much "
+                 "was computed",
+        .allowed = "what votes answer, and nothing else, while private examples are in their hands",
+        .remedy = "Ask before noisy_sum() or after it has returned; in a vote, call the model's own "
+                  "functions"});
+  }
   if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
   if (own_engine_) credit({.gradients = work.gradients, .operations = operations_of(work, operations_)});
 }

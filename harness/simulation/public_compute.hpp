@@ -27,6 +27,10 @@ class PublicCompute final : public Compute {
   };
 
   PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop);
+  /// The same for a client whose votes have private examples in their hands while `casting_votes`: then it is
+  /// an Error to ask for anything, since what a round computes is published. Both outlive this, and what `on`
+  /// makes of it.
+  PublicCompute(const PublicCompute& origin, const bool& casting_votes);
 
   std::unique_ptr<Compute> on(const Model& model) const override;
   Params gradient(const Params& at, const Batch& batch) const override;
@@ -45,7 +49,7 @@ class PublicCompute final : public Compute {
     std::atomic<std::int64_t> own_loops = 0, gradients = 0, operations = 0;
   };
   PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin);
-  // Counts work; throws Interrupted in place of it once the run is to stop.
+  // Counts work; throws in place of it in a vote, and Interrupted once the run is to stop.
   void begin(const Work& work) const;
 
   std::unique_ptr<const GradientEngine> own_engine_;  // of another network than the run's
@@ -53,6 +57,7 @@ class PublicCompute final : public Compute {
   Operations operations_;
   const std::atomic<bool>& stop_;
   std::shared_ptr<Counters> counters_;
+  const bool* casting_votes_ = nullptr;  // nullptr: there are none
 };
 
 /// What a round takes to compute: all that passes through the engine, or through those of other networks,

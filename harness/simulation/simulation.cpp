@@ -194,14 +194,15 @@ Message Simulation::message_from(std::span<const std::byte> bytes) const {
 }
 
 Client Simulation::client_view(std::int64_t client, std::int64_t round, std::int64_t participations,
-                               MeteredOracle& oracle, Message& state, Observations& observed) const {
+                               MeteredOracle& oracle, const Compute& compute, Message& state,
+                               Observations& observed) const {
   return {.id = client,
           .round = round,
           .rounds = setup_.rounds,
           .oracle = oracle,
           .state = state,
           .model = setup_.model,
-          .compute = compute_,
+          .compute = compute,
           .streams = streams_of(round, client).for_algorithm(),
           .observed = observed,
           .budget = budget_of(setup_.policy, client),
@@ -226,7 +227,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   oracle->seal_in_votes(state, result.observed);
   std::optional<AccessPlan> plan;
   if (unit(setup_.policy) == Unit::kRecord) plan = plan_of(client, round, past.participations, *oracle);
-  Client view = client_view(client, round, past.participations, *oracle, state, result.observed);
+  const PublicCompute compute(compute_, oracle->casting_votes());
+  Client view = client_view(client, round, past.participations, *oracle, compute, state, result.observed);
   Message message = setup_.algorithm.train(view, downlink.message);
   oracle->refuse_caught_failure();
   result.accesses = oracle->accesses();

@@ -344,7 +344,8 @@ class Simulation {
   torch::Device device() const { return setup_.model.options().device(); }
   Message message_from(std::span<const std::byte> bytes) const;
   Client client_view(std::int64_t client, std::int64_t round, std::int64_t participations,
-                     MeteredOracle& oracle, Message& state, Observations& observed) const;
+                     MeteredOracle& oracle, const Compute& compute, Message& state,
+                     Observations& observed) const;
   Params initial_params() const;
   double loss_of_canary(std::size_t canary, const Params& at) const;
 

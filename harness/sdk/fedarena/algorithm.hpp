@@ -50,7 +50,8 @@ struct FEDARENA_API Voters {
 /// What voters say: [voters, votes, numbers], floating, the same shape whoever they are. Row i depends on row
 /// i of the examples and of the memory alone. Called from several threads at once, on some of the voters at a
 /// time. Private examples are in its hands, so that nothing but the answer may leave it: while votes are
-/// cast, the client's oracle answers nothing, `Client::observed` takes nothing and `Client::state` must stay.
+/// cast, the client's oracle and `Client::compute` answer nothing, `Client::observed` takes nothing and
+/// `Client::state` must stay.
 using Vote = std::function<torch::Tensor(const Voters& voters)>;
 
 /// How votes are asked for.

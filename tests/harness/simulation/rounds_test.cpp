@@ -273,6 +273,31 @@ TEST_F(Costs, OfOutputsAreForwardPasses) {
   EXPECT_EQ(next(), (results::Cost{0, 12 * kForward, false}));
 }
 
+// How much a vote computes, its examples may decide; costs are published.
+TEST_F(Costs, OfVotesCannotTellOfExamples) {
+  const auto refusal = [&](const std::function<void(const Compute&, const Params&)>& leak) {
+    algorithm.on_train = [&](Client& client, Params& at) {
+      (void)client.oracle.noisy_sum(
+          [&](const Voters& voters) {
+            leak(client.compute, at);
+            return torch::zeros({voters.size(), 1, 1});
+          },
+          {.parts = 1});
+    };
+    Simulation simulation(setup_on(pool, 1, 3));
+    return message_of([&] { simulation.next_round(); });
+  };
+  const auto outputs = [&](const Compute& compute, const Params& at) {
+    (void)compute.outputs(at, torch::ones({4, 3}, model.options()));
+  };
+  const std::string told = "the client's public compute is asked inside of a vote";
+  EXPECT_THAT(refusal(outputs), HasSubstr(told));
+  EXPECT_THAT(refusal([&](const Compute& compute, const Params& at) { outputs(*compute.on(model), at); }),
+              HasSubstr(told));
+  EXPECT_THAT(refusal([](const Compute& compute, const Params&) { compute.stop_if_interrupted(); }),
+              HasSubstr(told));
+}
+
 TEST_F(Costs, OfLoopsThatNobodyCountsAreAtLeastTheRest) {
   algorithm.on_train = [](Client& client, Params& at) {
     (void)client.oracle.gradient(at, {.batch_size = 1});
