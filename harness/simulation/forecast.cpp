@@ -35,6 +35,16 @@ std::string describe(const AccessPlan& plan) {
   return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
 }
 
+void check_size(const AccessPlan& plan) {
+  std::int64_t all = plan.votes + plan.part_votes;
+  for (const auto& [batch_size, count] : plan.gradients) all += count;
+  if (all <= kMostAccesses) return;
+  throw Error(
+      Complaint{.found = "an algorithm plans to ask a client in a round for " + describe(plan),
+                .allowed = fmt::format("at most {} answers, which is what ledgers hold", kMostAccesses),
+                .remedy = "What access_plan() returns must be the most that train() asks for"});
+}
+
 }  // namespace
 
 std::optional<AccessPlan> Simulation::plan_of(std::int64_t client, std::int64_t round,
@@ -45,6 +55,7 @@ std::optional<AccessPlan> Simulation::plan_of(std::int64_t client, std::int64_t 
   std::optional<AccessPlan> plan = setup_.algorithm.access_plan(
       client_view(client, round, participations, oracle, compute_, nothing, unseen));
   oracle.open();
+  if (plan) check_size(*plan);
   return plan;
 }
 

@@ -245,6 +245,15 @@ TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
   EXPECT_NO_THROW(Simulation(setup(NoPolicy{})).next_round());
 }
 
+// A ledger with more could not be read again.
+TEST_F(PlannedRounds, RefuseAPlanOfMoreAnswersThanALedgerHolds) {
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{1, kMostAccesses}}, .votes = 1}; };
+  EXPECT_THAT(test::message_of([&] { Simulation simulation(setup(records_hidden())); }),
+              HasSubstr("allowed: at most 1000000000000 answers"));
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{1, kMostAccesses}}}; };
+  EXPECT_NO_THROW(Simulation(setup(records_hidden())));
+}
+
 TEST_F(PlannedRounds, RefuseAPlanThatLooksAtData) {
   const Params start = Simulation(setup(records_hidden())).params();
   algorithm.plan = [start](const Client& client) -> std::optional<AccessPlan> {
