@@ -73,25 +73,15 @@ double most_bytes() {
 
 // What could not be sent or kept.
 void check_message(const Message& message, const Model& model, const std::string& what) {
-  constexpr std::size_t kLongest = 255;
   constexpr double kGiB = 1 << 30;
+  check_entries(message, what);
   double bytes = 0;
   for (const Message::Entry& entry : message.entries()) {
-    if (entry.name.size() > kLongest) {
-      throw Error::of("{} has a name of {} characters, which begins \"{}\"; allowed: at most {}", what,
-                      entry.name.size(), entry.name.substr(0, 20), kLongest);
-    }
-    const std::string named = fmt::format("\"{}\" in {}", entry.name, what);
     const auto* params = std::get_if<Params>(&entry.content);
-    if (params != nullptr) check_params(*params, model, named);
+    if (params != nullptr) check_params(*params, model, fmt::format("\"{}\" in {}", entry.name, what));
     const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
-    if (const std::string why = tensor == nullptr ? "" : unsendable(*tensor); !why.empty())
-      throw Error::of("{} {}", named, why);
     if (tensor != nullptr || params != nullptr)
       bytes += bytes_of(tensor != nullptr ? *tensor : params->flat());
-    const auto same_name = [&](const Message::Entry& other) { return other.name == entry.name; };
-    if (std::ranges::count_if(message.entries(), same_name) > 1)
-      throw Error::of("the name \"{}\" stands twice in {}", entry.name, what);
   }
   if (bytes > most_bytes())
     throw Error::of("{} takes {:.1f} GiB; allowed: at most {:.1f}, a third of the machine's memory", what,

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/sdk/plugin_visit.hpp"
+#include "harness/sdk/sendable.hpp"
 
 namespace fedarena {
 namespace {
@@ -31,7 +32,11 @@ Message rows_of(const Message& memory, std::int64_t begin, std::int64_t count) {
   return rows;
 }
 
+// Kept under longer names, in the state of a client, which may have 255 characters.
+constexpr std::size_t kLongestName = 200;
+
 void check_memory(const Message& memory, std::int64_t voters) {
+  check_entries(memory, "what voters remember", kLongestName);
   for (const Message::Entry& entry : memory.entries()) {
     const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
     if (tensor == nullptr || tensor->dim() == 0 || tensor->size(0) != voters)

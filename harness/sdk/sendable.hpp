@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/message.hpp"
 
@@ -28,6 +31,23 @@ inline std::string unsendable(const torch::Tensor& tensor) {
   if (tensor.dim() > kMostDimensions)
     return fmt::format("has {} dimensions; allowed: at most {}", tensor.dim(), kMostDimensions);
   return "";
+}
+
+/// Error where a message, called `what`, has entries that can be neither sent nor kept: by their names, or by
+/// their tensors.
+inline void check_entries(const Message& message, const std::string& what, std::size_t longest_name = 255) {
+  for (const Message::Entry& entry : message.entries()) {
+    if (entry.name.size() > longest_name) {
+      throw Error::of("{} has a name of {} characters, which begins \"{}\"; allowed: at most {}", what,
+                      entry.name.size(), entry.name.substr(0, 20), longest_name);
+    }
+    const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
+    if (const std::string why = tensor == nullptr ? "" : unsendable(*tensor); !why.empty())
+      throw Error::of("\"{}\" in {} {}", entry.name, what, why);
+    const auto same_name = [&](const Message::Entry& other) { return other.name == entry.name; };
+    if (std::ranges::count_if(message.entries(), same_name) > 1)
+      throw Error::of("the name \"{}\" stands twice in {}", entry.name, what);
+  }
 }
 
 }  // namespace fedarena

@@ -343,6 +343,23 @@ TEST(Votes, AreRefusedWhereAVoterRemembersOthers) {
   EXPECT_TRUE(oracle.accesses().list().empty());
 }
 
+// While the vote is known that put it there, rather than when the round is over.
+TEST(Votes, AreRefusedWhereWhatVotersRememberCannotBeKept) {
+  const Bench bench;
+  const auto refusal = [&](const std::string& name, torch::ScalarType type) {
+    RecordOracle oracle = with_noise(bench, 1);
+    const Vote vote = [&](const Voters& voters) {
+      voters.memory.put_entry({name, torch::ones({voters.size()}, type)});
+      return sums(voters);
+    };
+    return test::message_of([&] { (void)oracle.noisy_sum(vote, {.parts = 20, .numbers = 3, .keep = true}); });
+  };
+  EXPECT_THAT(refusal(std::string(1000, 'x'), torch::kFloat64),
+              HasSubstr("what voters remember has a name of 1000 characters"));
+  for (const torch::ScalarType type : {torch::kFloat16, torch::kComplexFloat})
+    EXPECT_THAT(refusal("x", type), HasSubstr("\"x\" in what voters remember is of type"));
+}
+
 // Private examples are in the hands of a vote: nothing that the harness owns carries them away.
 TEST(Votes, GiveAwayNothingButTheirAnswer) {
   const Bench bench;
