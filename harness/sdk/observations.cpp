@@ -8,6 +8,8 @@ namespace fedarena {
 namespace {
 
 constexpr std::size_t kMostCharacters = 40;
+// Of one name, over all clients of a round.
+constexpr std::int64_t kMostValues = 1'000'000'000'000'000'000;
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -29,19 +31,24 @@ void Observations::add(std::string_view name, const Values& values) {
                   .allowed = "what votes answer, and nothing else, while private examples are in their hands",
                   .remedy = "Record what the oracle answered, after noisy_sum() has returned"});
   }
-  auto found = values_.find(name);
-  if (found == values_.end()) {
-    if (!is_name(name)) {
-      throw Error(Complaint{
-          .found = fmt::format("an observation is called \"{}\"", name),
-          .allowed =
-              fmt::format("small letters, digits and single hyphens, a letter first, at most {} characters",
-                          kMostCharacters)});
-    }
-    found = values_.emplace(name, Values()).first;
+  const auto found = values_.find(name);
+  if (found == values_.end() && !is_name(name)) {
+    throw Error(Complaint{
+        .found = fmt::format("an observation is called \"{}\"", name),
+        .allowed =
+            fmt::format("small letters, digits and single hyphens, a letter first, at most {} characters",
+                        kMostCharacters)});
   }
-  found->second.sum += values.sum;
-  found->second.count += values.count;
+  const std::int64_t before = found == values_.end() ? 0 : found->second.count;
+  if (values.count < 1 || values.count > kMostValues - before) {
+    throw Error(Complaint{
+        .found = fmt::format("the observation \"{}\" is recorded as {} values at once", name, values.count),
+        .allowed = fmt::format("1 or more, {} of a name in all", kMostValues),
+        .remedy = "What is written down is the mean: leave out what nothing was observed of"});
+  }
+  Values& all = found == values_.end() ? values_[std::string(name)] : found->second;
+  all.sum += values.sum;
+  all.count += values.count;
 }
 
 void Observations::add(const Observations& others) {

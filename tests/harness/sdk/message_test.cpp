@@ -120,6 +120,21 @@ TEST(Observations, HavePlainNames) {
   EXPECT_EQ(observed.values().size(), 1U);
 }
 
+// The mean over them is what is written down.
+TEST(Observations, CountOneValueAtLeastAndNoMoreThanAnIntegerHolds) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  Observations observed;
+  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{-5}, kMost}) {
+    EXPECT_THAT(message_of([&] {
+                  observed.add("radius", {1, count});
+                }),
+                HasSubstr(fmt::format("the observation \"radius\" is recorded as {} values at once", count)));
+  }
+  observed.add("radius", {1, kMost / 10});
+  EXPECT_NO_THROW(observed.add("radius", {1, 1}));
+  EXPECT_THROW(observed.add("radius", {1, kMost / 10}), Error);
+}
+
 class Idle final : public Algorithm {
  public:
   struct Config {
