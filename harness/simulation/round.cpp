@@ -249,7 +249,9 @@ results::RoundRecord Simulation::play_round() {
 }
 
 bool Simulation::sizes_tell(std::int64_t round, std::span<const LocalResult> local) const {
-  if (local.empty() || (local.size() > 1 && are_of_size(local, local.front().uplink_bytes))) return false;
+  if (local.size() != 1) return !local.empty() && !are_of_size(local, local.front().uplink_bytes);
+  // Of cohorts that are secret, summaries hold no size but one that two members of one had.
+  if (std::get<ClientPolicy>(setup_.policy).sampling == kPoisson) return false;
   try {
     Message declared;
     for (const UplinkEntry& entry : setup_.algorithm.uplink_entries(round)) {

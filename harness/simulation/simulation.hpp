@@ -282,8 +282,8 @@ class Simulation {
   PrivateUplink sum_of(const ClientPolicy& policy, std::int64_t round) const;
   // The next round; where it throws, model, server state and clip norm are to be put back.
   results::RoundRecord play_round();
-  // Whether data may have decided how long messages of a cohort are: they differ, or there is one alone, and
-  // they are not of the size of what the algorithm declares for the round.
+  // Whether data may have decided how long messages of a cohort are: they differ, or one that everybody knows
+  // to be alone is not of the size of what the algorithm declares for the round.
   bool sizes_tell(std::int64_t round, std::span<const LocalResult> local) const;
   void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);
   // Lets the algorithm aggregate. Returns what the server's side of the policy did to everybody, and writes

@@ -84,9 +84,9 @@ class Ifca final : public Algorithm {
   }
 
   std::vector<Params> centres(const Message& downlink) const override {
-    return number_of_centres() > 0 ? hypotheses_in(downlink) : Hypotheses();
+    return config_.assign == "k-means" ? hypotheses_in(downlink) : Hypotheses();
   }
-  std::size_t number_of_centres() const override {
+  std::size_t number_of_centres() const override {  // in every round
     return config_.assign == "k-means" ? static_cast<std::size_t>(config_.hypotheses) : 0;
   }
 

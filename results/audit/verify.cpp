@@ -22,17 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of cohorts that are secret only where each member of each of them had as many.
+// Of cohorts that are secret only where each member of each of them had as many, two of one at least.
 double per_client_round(std::int64_t bytes, std::span<const RoundRecord> rounds,
                         std::int64_t RoundRecord::*of_round, bool secret) {
-  std::int64_t client_rounds = 0;
+  std::int64_t client_rounds = 0, most = 0;
   std::set<double> sizes;
   for (const RoundRecord& round : rounds) {
     client_rounds += round.clients;
+    most = std::max(most, round.clients);
     if (round.clients > 0)
       sizes.insert(static_cast<double>(round.*of_round) / static_cast<double>(round.clients));
   }
-  if (client_rounds == 0 || (secret && sizes.size() > 1)) return 0;
+  if (client_rounds == 0 || (secret && (most < 2 || sizes.size() > 1))) return 0;
   return static_cast<double>(bytes) / static_cast<double>(client_rounds);
 }
 

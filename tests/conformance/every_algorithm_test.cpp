@@ -196,7 +196,7 @@ TEST(Plugins, AreBrief) {
       {"fedavg", 60},  {"fedprox", 60}, {"fedsgd", 60},   {"finetune", 60},  {"ditto", 75},
       {"psg", 90},     {"fedmeta", 95}, {"fednova", 100}, {"scaffold", 110}, {"perfedavg", 115},
       {"fedopt", 155},  // four algorithms
-      {"dsc", 120},    {"feddf", 120},  {"ifca", 165},    {"sdafl", 215},    {"feddm", 215},
+      {"dsc", 120},    {"feddf", 120},  {"ifca", 170},    {"sdafl", 215},    {"feddm", 215},
       {"fedd3", 240},  {"pppfl", 325},  {"fedgm", 325},   {"dense", 325},    {"fedlap", 495}};
   for (const auto& [plugin, lines] : most) EXPECT_LE(lines_of(plugin), lines) << plugin;
 }

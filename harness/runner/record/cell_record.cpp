@@ -314,10 +314,12 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   const auto mean_of_member = [&](std::int64_t results::Summary::*total,
                                   std::int64_t results::RoundRecord::*bytes) {
     const double mean = client_rounds == 0 ? 0 : static_cast<double>(summary_.*total) / client_rounds;
-    const bool tells = std::ranges::any_of(rounds, [&](const results::RoundRecord& round) {
+    const bool alone =
+        std::ranges::none_of(rounds, [](const results::RoundRecord& round) { return round.clients > 1; });
+    const bool differ = std::ranges::any_of(rounds, [&](const results::RoundRecord& round) {
       return static_cast<double>(round.*bytes) != mean * static_cast<double>(round.clients);
     });
-    return tells && is_secret(results::DrawnSizes::kCohorts, summary_.privacy) ? 0 : mean;
+    return (alone || differ) && is_secret(results::DrawnSizes::kCohorts, summary_.privacy) ? 0 : mean;
   };
   summary_.uplink_bytes_per_client_round =
       mean_of_member(&results::Summary::uplink_bytes, &results::RoundRecord::uplink_bytes);
