@@ -122,6 +122,7 @@ std::vector<Release> releases_of(const std::vector<Params>& vectors, const Local
   }
   if (dimension > 0 && !policy.by_tensor)
     releases.push_back(release_of(dimension, std::sqrt(squares), policy, book));
+  if (!centres.vary()) book.leave_unmade({});  // what was declared is a plan
   return releases;
 }
 

@@ -55,7 +55,7 @@ struct DeclaredUplink {
 ///
 /// Names, kinds and order of entries have no place in that vector, nor has any number or tensor. So an Error
 /// that names the first entry at fault refuses a message that is not exactly as declared, before anything is
-/// drawn. `streams`: the client's in this round.
+/// drawn. `streams`: the client's in this round. Where centres do not vary, the book says that a plan had it.
 void randomise(Message& message, const DeclaredUplink& declared, const LocalPolicy& policy,
                const Centres& centres, const Streams& streams, RoundAccesses& book);
 

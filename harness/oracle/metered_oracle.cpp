@@ -7,6 +7,8 @@
 
 #include <fmt/ranges.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "harness/oracle/response_mechanism.hpp"
 
 namespace fedarena {
@@ -160,22 +162,23 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& asked)
   check_votes(query);
   if (!vote) refuse_query("a vote that is an empty function", "a function of voters");
   if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-  const std::int64_t examples = query.parts > 0 ? size() : held_.size(0);
-  if (examples == 0 || examples < query.parts) {
+  if (size() == 0 || size() < query.parts) {
     throw Error(Complaint{
-        .found = fmt::format("a client has {} examples, too few for {} parts that vote", examples,
-                             std::max<std::int64_t>(query.parts, 1)),
+        .found = fmt::format("a client has {} examples, too few for {} that vote", size(),
+                             query.parts > 0 ? counted(query.parts, "part") : "any"),
         .remedy = "Ask for fewer parts (the algorithm's key says how many), or deal clients more examples"});
   }
   torch::Tensor votes;
   if (query.parts > 0) {
     votes = cast(parts(query), vote, query);
+  } else if (held_.size(0) == 0) {  // of canaries that are out, which must not be told from others
+    votes = torch::zeros({query.votes, query.numbers}, setting_.model.options().dtype(torch::kFloat64));
   } else {
     const auto singly = [this](std::int64_t begin, std::int64_t end) {
       const Batch batch = read(held_.narrow(0, begin, end - begin));
       return Batch{batch.inputs.unsqueeze(1), batch.targets.unsqueeze(1)};
     };
-    Voting voting = Voting::of_examples(examples, singly);
+    Voting voting = Voting::of_examples(held_.size(0), singly);
     votes = cast(voting, vote, query);
   }
   (query.parts > 0 ? asked_.part_votes : asked_.votes) += votes.size(0);

@@ -40,8 +40,12 @@ void make_sets(const Config& config, Client& client) {
     client.state.put(keys.images, set.inputs);
     client.state.put(keys.labels, set.targets);
   };
-  keep(kSupport, drawn.select(order.narrow(0, 0, count)));
-  keep(kQuery, drawn.select(order.narrow(0, count, held_back)));
+  // "real" has none of a client all of whose examples an audit leaves out.
+  const auto part = [&](std::int64_t first, std::int64_t size) {
+    return drawn.size() == 0 ? drawn : drawn.select(order.narrow(0, first, size));
+  };
+  keep(kSupport, part(0, count));
+  keep(kQuery, part(count, held_back));
 }
 
 void require_set(const Client& client) {
@@ -74,7 +78,8 @@ Params descend(const Config& config, const Client& client, Params start, std::in
 }
 
 Params query_gradient(const Client& client, const Params& at) {
-  return has(client, kQuery) ? client.compute.gradient(at, set_of(client, kQuery)) : zeros_like(at);
+  const bool any = has(client, kQuery) && client.state[kQuery.images].size(0) > 0;
+  return any ? client.compute.gradient(at, set_of(client, kQuery)) : zeros_like(at);
 }
 
 }  // namespace pppfl

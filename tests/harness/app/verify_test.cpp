@@ -323,7 +323,7 @@ TEST_F(ChangedData, IsRefusedByRunInOneMessage) {
 
 // Inputs beside the run's own, from a file.
 TEST_F(ChangedData, OfTheProxyIsRefusedAsWell) {
-  scratch.write("p.csv", table(2));
+  scratch.write("p.csv", table(2.1));
   SmallExperiment with_proxy = on_table({"feddf"});
   with_proxy.training += "\ndistillation_steps = 3";
   with_proxy.more = "\n[proxy]\nname = \"csv\"\npath = \"p.csv\"\ntarget = \"label\"\n";

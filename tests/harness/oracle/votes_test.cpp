@@ -415,6 +415,28 @@ TEST(Votes, GiveAwayNothingButTheirAnswer) {
   EXPECT_NO_THROW((void)oracle.gradient(at, {.batch_size = 8}));
 }
 
+// Or whether a run fails would tell that they are out.
+TEST(Votes, OfAClientWithoutAnyExampleThatIsInAreNone) {
+  const Bench bench;
+  std::vector<std::vector<std::int64_t>> shards;
+  for (std::int64_t example = 0; example < 40; ++example) shards.push_back({example});
+  const Canaries canaries({.kind = kMislabelledCanaries, .count = 10}, 3, shards, bench.dataset.train, 4,
+                          bench.model.layout()->numel());
+  int out = 0;
+  for (std::size_t canary = 0; canary < 10; ++canary) {
+    if (canaries.in()[canary]) continue;
+    ++out;
+    const std::int64_t client = canaries.clients()[canary];
+    const Streams streams(1, 1, client);
+    RecordOracle oracle(bench.setting(),
+                        torch::tensor(shards[static_cast<std::size_t>(client)], torch::kInt64), streams,
+                        record_policy(1, 0), canaries.of_client(client, streams));
+    EXPECT_TRUE(torch::equal(oracle.noisy_sum(sums, {.numbers = 3}), torch::zeros({1, 3}, torch::kFloat64)));
+    EXPECT_EQ(oracle.accesses().list().size(), 1U);
+  }
+  EXPECT_GT(out, 0);
+}
+
 TEST(Votes, OfACanaryThatIsOutAreThoseOfZeros) {
   const Bench bench;
   const std::vector<std::vector<std::int64_t>> shards{range(0, 40)};

@@ -134,6 +134,31 @@ TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
   for (const auto& [client, record] : dearer.ledger().clients()) EXPECT_LE(record.segments.size(), 1U);
 }
 
+// What a message holds in which round is declared before the first, and no data decide on it.
+TEST_F(PlannedRounds, OfMessagesThatAreDeclaredAreNotVaried) {
+  algorithm.entries = [](std::int64_t round) {
+    return round == 1 ? std::vector<UplinkEntry>() : std::vector<UplinkEntry>{kUpdate};
+  };
+  algorithm.on_send = [](Client& client, Message& uplink) {
+    uplink = client.round == 1 ? Message() : Message{{kUpdate, uplink[kUpdate]}};
+  };
+  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  LocalPolicy policy = messages_hidden();
+  Simulation whole(setup(policy));
+  while (!whole.finished()) whole.next_round();
+  EXPECT_FALSE(whole.ledger().varies());
+  // Nor is it where a budget ends the run.
+  policy.budget = *odometer_reading(whole.ledger()) * 0.7;
+  Simulation ended(setup(policy));
+  EXPECT_THROW(
+      {
+        while (!ended.finished()) ended.next_round();
+      },
+      BudgetSpent);
+  EXPECT_GT(ended.rounds_done(), 1);
+  EXPECT_FALSE(ended.ledger().varies());
+}
+
 // Whoever asked for nothing at all is charged as well.
 TEST_F(PlannedRounds, ChargeClientsThatWereNeverAsked) {
   ask_for(4, true);

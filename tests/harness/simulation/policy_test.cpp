@@ -81,7 +81,8 @@ TEST_F(Policies, OnMessagesWriteEachOfThemAndNothingThatStaysWithTheClient) {
   while (!simulation.finished()) {
     const results::RoundRecord record = simulation.next_round();
     for (const std::int64_t client : choose_cohort(4, record.round, 4, 2))
-      expected.record(record.round, client, RoundAccesses({{Gaussian{1.2, Adjacency::kReplaceOne}, 1}}));
+      expected.record(record.round, client,
+                      RoundAccesses({{Gaussian{1.2, Adjacency::kReplaceOne}, 1}}, {{}}));
     EXPECT_EQ(simulation.ledger(), expected);
     EXPECT_EQ(record.epsilon, odometer_reading(expected));
     EXPECT_TRUE(std::isfinite(*record.epsilon));
