@@ -85,9 +85,10 @@ class OwnBudgets {
     const double epsilon = epsilon_of(accesses);
     kinds.result(epsilon <= budget, "epsilon", whose, exact_number(epsilon),
                  "at most the budget " + exact_number(budget));
-    // What another round would cost is known of rounds that were all alike.
+    // What another round would cost is known of rounds that were all alike, but for a first one that was
+    // free.
     double another = std::numeric_limits<double>::infinity();
-    if (segments.size() == 1) {
+    if (segments.size() == 1 && !accesses.empty()) {
       std::vector<Access> more = accesses;
       const std::vector<Access> round = segments.front().round().charged();
       more.insert(more.end(), round.begin(), round.end());
