@@ -101,7 +101,7 @@ class OwnBudgets {
     kinds.result(!left_out || withheld || may_differ || another > budget, "rounds", whose,
                  std::to_string(took_part),
                  fmt::format("{}, because the budget {} pays for another one", drawn, exact_number(budget)));
-    const bool predicted = segments.size() == 1 && took_part > 1 && another > budget;
+    const bool predicted = segments.size() == 1 && took_part > 1 && another > budget && !accesses.empty();
     if (left_out || predicted) ++spent_;
     if (left_out) rounds.resize(static_cast<std::size_t>(took_part));
   }
