@@ -250,8 +250,12 @@ results::RoundRecord Simulation::play_round() {
 
 bool Simulation::sizes_tell(std::int64_t round, std::span<const LocalResult> local) const {
   if (local.size() != 1) return !local.empty() && !are_of_size(local, local.front().uplink_bytes);
-  // Of cohorts that are secret, summaries hold no size but one that two members of one had.
+  // Of cohorts that are secret, summaries hold no size but a declared one.
   if (std::get<ClientPolicy>(setup_.policy).sampling == kPoisson) return false;
+  return local.front().uplink_bytes != uplink_bytes_in(round).value_or(-1);
+}
+
+std::optional<std::int64_t> Simulation::uplink_bytes_in(std::int64_t round) const {
   try {
     Message declared;
     for (const UplinkEntry& entry : setup_.algorithm.uplink_entries(round)) {
@@ -260,10 +264,18 @@ bool Simulation::sizes_tell(std::int64_t round, std::span<const LocalResult> loc
       else
         declared.put(Key<Params>{entry.name.c_str()}, params_);
     }
-    return !are_of_size(local, std::ssize(encode(declared)));
+    return std::ssize(encode(declared));
   } catch (const Error&) {
-    return true;  // it declares none
+    return std::nullopt;  // it declares none
   }
+}
+
+std::optional<std::int64_t> Simulation::declared_uplink_bytes() const {
+  const std::optional<std::int64_t> first = uplink_bytes_in(1);
+  for (std::int64_t round = 2; round <= setup_.rounds; ++round) {
+    if (uplink_bytes_in(round) != first) return std::nullopt;
+  }
+  return first;
 }
 
 void Simulation::add_canary_scores(const std::vector<std::int64_t>& cohort,

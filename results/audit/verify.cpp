@@ -22,18 +22,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of cohorts that are secret only where each member of each of them had as many, two of one at least.
+// Of cohorts that are secret, 0, or what each member of each of them had.
 double per_client_round(std::int64_t bytes, std::span<const RoundRecord> rounds,
-                        std::int64_t RoundRecord::*of_round, bool secret) {
-  std::int64_t client_rounds = 0, most = 0;
+                        std::int64_t RoundRecord::*of_round, bool secret, double recorded) {
+  std::int64_t client_rounds = 0;
   std::set<double> sizes;
   for (const RoundRecord& round : rounds) {
     client_rounds += round.clients;
-    most = std::max(most, round.clients);
     if (round.clients > 0)
       sizes.insert(static_cast<double>(round.*of_round) / static_cast<double>(round.clients));
   }
-  if (client_rounds == 0 || (secret && (most < 2 || sizes.size() > 1))) return 0;
+  if (client_rounds == 0 || (secret && (recorded == 0 || sizes.size() > 1))) return 0;
   return static_cast<double>(bytes) / static_cast<double>(client_rounds);
 }
 
@@ -49,9 +48,11 @@ Summary with_totals(Summary summary, std::span<const RoundRecord> rounds) {
   }
   const bool secret = is_secret(DrawnSizes::kCohorts, summary.privacy);
   summary.uplink_bytes_per_client_round =
-      per_client_round(summary.uplink_bytes, rounds, &RoundRecord::uplink_bytes, secret);
+      per_client_round(summary.uplink_bytes, rounds, &RoundRecord::uplink_bytes, secret,
+                       summary.uplink_bytes_per_client_round);
   summary.downlink_bytes_per_client_round =
-      per_client_round(summary.downlink_bytes, rounds, &RoundRecord::downlink_bytes, secret);
+      per_client_round(summary.downlink_bytes, rounds, &RoundRecord::downlink_bytes, secret,
+                       summary.downlink_bytes_per_client_round);
   summary.final_test_loss = rounds.empty() ? std::nullopt : rounds.back().test_loss;
   summary.final_test_accuracy = rounds.empty() ? std::nullopt : rounds.back().test_accuracy;
   summary.cost = total_cost(rounds);

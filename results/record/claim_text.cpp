@@ -129,14 +129,14 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
                        "epsilon is proven only if data had no say in that");
   }
   if (claim.unplanned) lines.emplace_back("no plan", kUnplannedNote);
-  if (claim.assumed || !claim.unplanned)
+  if (claim.assumed || !(claim.unplanned || assumes_data_had_no_say(claim)))
     lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
                                                   "nobody has proven right"
                                                 : "nothing that is unproven");
   if (!claim.public_data.empty()) lines.emplace_back("public", public_text(claim));
   if (claim.budget.least() > 0) {
     std::string text = budget_text(claim.budget);
-    if (claim.budget.is_list())
+    if (claim.budget.is_list() && claim.spent_clients > 0)
       text += fmt::format(", each client its own, which pays for no round beyond those charged of {}",
                           counted(claim.spent_clients, "client"));
     if (!claim.stopped.empty()) text += ", which stopped the run before its planned rounds";

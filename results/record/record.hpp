@@ -112,7 +112,7 @@ struct Summary {
   std::int64_t uplink_bytes = 0;    ///< of the whole run
   std::int64_t downlink_bytes = 0;  ///< of the whole run
   /// Means over the rounds of every cohort member; 0 where no cohort had any, and where cohorts are secret
-  /// and have one member at most, or messages of different lengths: such a mean would tell of them.
+  /// and their messages not declared as long in every round as in any: such a mean would tell of them.
   double uplink_bytes_per_client_round = 0, downlink_bytes_per_client_round = 0;
   double seconds = 0;         ///< of the whole run
   std::int64_t examples = 0;  ///< as in `RoundRecord`, of the whole run; 0 before its end

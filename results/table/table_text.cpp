@@ -127,7 +127,7 @@ std::string legend(const Table& table, const Selection& selection) {
                             return (batches && is_secret(DrawnSizes::kBatches, row.privacy)) ||
                                    ((totals || no_mean) && is_secret(DrawnSizes::kCohorts, row.privacy));
                           }),
-      "\"-\": a sum that would tell the sizes of samples, which privacy keeps secret.");
+      "\"-\": what would tell the sizes of samples, which privacy keeps secret.");
   say_pair(TableColumn::kUplink, TableColumn::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},
            "per client and round");
   say_pair(TableColumn::kTotalUplink, TableColumn::kTotalDownlink,

@@ -221,10 +221,14 @@ class DryRun {
 
   std::string uplink_of(std::size_t index) {
     const std::vector<std::size_t>& kin = kin_of(index);
-    const double sum = std::accumulate(kin.begin(), kin.end(), 0.0, [&](double total, std::size_t other) {
-      return total + found_[other]->uplink_bytes_per_client_round;
-    });
-    if (sum > 0) return fmt::format("{:.0f}", sum / static_cast<double>(kin.size()));
+    const auto bytes_of = [&](std::size_t other) { return found_[other]->uplink_bytes_per_client_round; };
+    // 0: it is secret.
+    if (!kin.empty() && std::ranges::all_of(kin, [&](std::size_t other) { return bytes_of(other) > 0; })) {
+      const double sum = std::accumulate(kin.begin(), kin.end(), 0.0, [&](double total, std::size_t other) {
+        return total + bytes_of(other);
+      });
+      return fmt::format("{:.0f}", sum / static_cast<double>(kin.size()));
+    }
     const Model& model = inputs_.model(cells_[index].point->experiment);
     Stream stream(
         {.seed = 0, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});

@@ -311,20 +311,24 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
       summary_.stopped = stopped;
     }
   }
+  const bool secret = is_secret(results::DrawnSizes::kCohorts, summary_.privacy);
   const auto mean_of_member = [&](std::int64_t results::Summary::*total,
                                   std::int64_t results::RoundRecord::*bytes) {
     const double mean = client_rounds == 0 ? 0 : static_cast<double>(summary_.*total) / client_rounds;
-    const bool alone =
-        std::ranges::none_of(rounds, [](const results::RoundRecord& round) { return round.clients > 1; });
     const bool differ = std::ranges::any_of(rounds, [&](const results::RoundRecord& round) {
       return static_cast<double>(round.*bytes) != mean * static_cast<double>(round.clients);
     });
-    return (alone || differ) && is_secret(results::DrawnSizes::kCohorts, summary_.privacy) ? 0 : mean;
+    return secret && differ ? 0 : mean;
   };
   summary_.uplink_bytes_per_client_round =
       mean_of_member(&results::Summary::uplink_bytes, &results::RoundRecord::uplink_bytes);
   summary_.downlink_bytes_per_client_round =
       mean_of_member(&results::Summary::downlink_bytes, &results::RoundRecord::downlink_bytes);
+  // Rounds without anybody would hide that theirs are of another length, and a number tell that there were
+  // some.
+  const auto declared = static_cast<double>(simulation.declared_uplink_bytes().value_or(0));
+  if (secret && summary_.uplink_bytes_per_client_round != declared)
+    summary_.uplink_bytes_per_client_round = 0;
   restore_constant_files();  // or the seal would list what somebody left of them
   write_summary(results::kFinished);
   std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read
