@@ -154,13 +154,12 @@ Centres::Centres(const std::vector<Params>& points, const Params& params, bool b
           Complaint{.found = "the algorithm names a centre that is not of the model's layout and type",
                     .allowed = "parameters such as it sends to clients"});
     }
-    if (!std::isfinite(length_of(point.flat()))) {
-      parts_.clear();
-      return;
-    }
-    std::vector<torch::Tensor> parts = parts_of(point, by_tensor);
+    const bool finite = std::isfinite(length_of(point.flat()));
+    const std::vector<torch::Tensor> parts = parts_of(point, by_tensor);
     parts_.resize(parts.size());
-    for (std::size_t part = 0; part < parts.size(); ++part) parts_[part].push_back(std::move(parts[part]));
+    // Copies: an algorithm may have made the point of memory that it still writes to.
+    for (std::size_t part = 0; part < parts.size(); ++part)
+      parts_[part].push_back(finite ? parts[part].clone() : torch::zeros_like(parts[part]));
   }
   for (const std::vector<torch::Tensor>& centres : parts_) {
     double& spread = spreads_.emplace_back(0);

@@ -235,6 +235,12 @@ VoteSeal::~VoteSeal() {
 }
 
 void VoteSeal::check() const {
+  if (observed_ != nullptr && !observed_->closed_) {
+    throw Error(
+        Complaint{.found = "the client's observations are replaced inside of a vote",
+                  .allowed = "what votes answer, and nothing else, while private examples are in their hands",
+                  .remedy = "Record what the oracle answered, after noisy_sum() has returned"});
+  }
   const std::string name = before_ ? before_->changed(*state_) : "";
   if (name.empty()) return;
   throw Error(

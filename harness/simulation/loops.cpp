@@ -176,7 +176,6 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     done();
   };
   run_loop(loop);
-  check_unwritten(downlink.sent, downlink.message, round, "train");
   return results;
 }
 
@@ -192,7 +191,6 @@ Handle Simulation::open_training(Parts& job) {
     const Past past = past_from(parts);
     Bytes bytes;
     cuda::in_a_lane(device(), [&] { bytes = pack_result(train_client(client, round, downlink, past)); });
-    check_unwritten(downlink.sent, downlink.message, round, "train");
     return bytes;
   };
 }

@@ -143,6 +143,8 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
 results::RoundRecord Simulation::next_round() {
   const Params params = params_;
   const Message server_state = deep_copy(server_state_);
+  // What start() or aggregate() put in may share memory with the model, which a resumed run would not know.
+  server_state_ = deep_copy(server_state_);
   const double clip_norm = clip_norm_;
   try {
     return play_round();

@@ -229,7 +229,11 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   if (unit(setup_.policy) == Unit::kRecord) plan = plan_of(client, round, past.participations, *oracle);
   const PublicCompute compute(compute_, oracle->casting_votes());
   Client view = client_view(client, round, past.participations, *oracle, compute, state, result.observed);
-  Message message = setup_.algorithm.train(view, downlink.message);
+  // A copy of its own, gradients of its tensors included: what a client writes reaches no other, nor the
+  // centres.
+  const Message received = message_from(downlink.sent);
+  Message message = setup_.algorithm.train(view, received);
+  check_unwritten(downlink.sent, received, round, "train");
   oracle->refuse_caught_failure();
   result.accesses = oracle->accesses();
   if (plan) result.accesses.leave_unmade(oracle->noised(unasked(*plan, oracle->asked(), view)));

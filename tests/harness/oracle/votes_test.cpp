@@ -396,6 +396,8 @@ TEST(Votes, GiveAwayNothingButTheirAnswer) {
       EXPECT_THAT(refusal([&](const Voters&) { access(); }, parts),
                   HasSubstr(std::string("asked for ") + what + " inside of a vote"));
     }
+    EXPECT_THAT(refusal([&](const Voters&) { observed = Observations(); }, parts),
+                HasSubstr("the client's observations are replaced inside of a vote"));
     const std::string put = "\"kept\" in the client's state is put inside of a vote";
     EXPECT_THAT(refusal([&](const Voters&) { state.put(kept, 2.0); }, parts), HasSubstr(put));
     state = {{kept, 1.0}};

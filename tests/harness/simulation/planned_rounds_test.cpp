@@ -1,6 +1,7 @@
 // What is charged for rounds as they were planned: when data end a run, and when clients ask for less.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -132,6 +133,19 @@ TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
   dearer.next_round();
   EXPECT_TRUE(dearer.ledger().varies());
   for (const auto& [client, record] : dearer.ledger().clients()) EXPECT_LE(record.segments.size(), 1U);
+}
+
+// A centre that is no number is the origin, and one of several still: no answer can make it none.
+TEST_F(PlannedRounds, AroundCentresOfWhichOneIsNoNumberVaryAsWell) {
+  algorithm.on_centres = [](const Message& downlink) {
+    return std::vector<Params>{downlink[kModel], std::numeric_limits<double>::quiet_NaN() * downlink[kModel]};
+  };
+  algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
+  algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
+  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  Simulation simulation(setup(messages_hidden()));
+  for (int round = 0; round < 2; ++round) simulation.next_round();
+  EXPECT_TRUE(simulation.ledger().varies());
 }
 
 // What a message holds in which round is declared before the first, and no data decide on it.
