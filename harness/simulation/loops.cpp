@@ -197,8 +197,8 @@ Handle Simulation::open_training(Parts& job) {
 
 // Nothing of a personal model leaves its client, so it is made of the exact examples under every policy.
 Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params& params, std::int64_t next,
-                                    const Message* downlink, const Past& past) const {
-  if (downlink == nullptr || piece.client < 0) return {evaluator_.score(params, piece), {}};
+                                    const Bytes* sent, const Past& past) const {
+  if (sent == nullptr || piece.client < 0) return {evaluator_.score(params, piece), {}};
   ExactOracle oracle(exact_setting(responses_ ? setup_.dataset.train : train_, piece.client),
                      shard_of(piece.client), streams_of(next, piece.client));
   Message state = past.state ? message_from(*past.state) : Message();
@@ -206,7 +206,9 @@ Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params&
   Observations observed;
   const PublicCompute compute(compute_, oracle.casting_votes());
   Client view = client_view(piece.client, next, past.participations, oracle, compute, state, observed);
-  const Params personal = setup_.algorithm.personalise(view, *downlink);
+  const Message received = message_from(*sent);  // a copy of its own, as in training
+  const Params personal = setup_.algorithm.personalise(view, received);
+  check_unwritten(*sent, received, next, "personalise");
   return {evaluator_.score(personal, piece), oracle.accesses()};
 }
 
@@ -216,13 +218,8 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
   const std::vector<Evaluator::Piece> pieces = evaluator_.pieces();
   const std::int64_t next = record.round + 1;
   const bool personal = setup_.algorithm.personalises() && !evaluator_.tested_clients().empty();
-  Message downlink;
-  Bytes sent;
-  if (personal) {
-    RoundNotes unseen;
-    sent = broadcast(next, unseen);
-    downlink = message_from(sent);
-  }
+  RoundNotes unseen;
+  const Bytes sent = personal ? broadcast(next, unseen) : Bytes();
   const auto past_before = [&](const Evaluator::Piece& piece) -> Past {
     if (!personal || piece.client < 0) return {};
     Past past = past_in(ledger, piece.client);
@@ -244,7 +241,7 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Tested tested;
     cuda::in_a_lane(device(), [&] {
-      tested = test(pieces[index], params_, next, personal ? &downlink : nullptr, past_before(pieces[index]));
+      tested = test(pieces[index], params_, next, personal ? &sent : nullptr, past_before(pieces[index]));
     });
     scores[index] = std::move(tested.score);
     kept[index] = std::move(tested.kept);
@@ -268,7 +265,6 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
     kept[index] = accesses_from(parts);
   };
   run_loop(loop);
-  if (personal) check_unwritten(sent, downlink, next, "personalise");
   evaluator_.write(pieces, scores, personal, record);
   if (!personal) return;
   for (std::size_t index = 0; index < pieces.size(); ++index) {
@@ -282,16 +278,13 @@ Handle Simulation::open_test(Parts& job) const {
   const bool personal = job.number() != 0;
   const std::span<const std::byte> part = personal ? job.part() : std::span<const std::byte>();
   return [this, next, params = tested[kTestedParams], personal, sent = Bytes(part.begin(), part.end()),
-          downlink = personal ? message_from(part) : Message(),
           pieces = evaluator_.pieces()](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const Evaluator::Piece& piece = pieces.at(parts.number());
     const Past past = past_from(parts);
     Tested result;
-    cuda::in_a_lane(device(),
-                    [&] { result = test(piece, params, next, personal ? &downlink : nullptr, past); });
-    if (personal) check_unwritten(sent, downlink, next, "personalise");
+    cuda::in_a_lane(device(), [&] { result = test(piece, params, next, personal ? &sent : nullptr, past); });
     Bytes bytes = pack_score(result.score);
     put_accesses(bytes, result.kept);
     return bytes;

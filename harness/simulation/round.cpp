@@ -102,8 +102,7 @@ void Simulation::check_unwritten(const Bytes& sent, const Message& downlink, std
                                  const char* where) const {
   if (encode(downlink) == sent) return;
   throw Error(Complaint{
-      .found = fmt::format("the message from the server was written to by {} in {}, round {}, and others "
-                           "read the same",
+      .found = fmt::format("the message from the server was written to by {} in {}, round {}",
                            setup_.algorithm_name, where, round),
       .remedy =
           "Change a copy: a clone() of a tensor, or Params of its own; data() and pointers are no copy"});

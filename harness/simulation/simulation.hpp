@@ -272,7 +272,8 @@ class Simulation {
   // Those of a round in segments that cost the most: what any other one may be made of.
   RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
   RoundAccesses dearer(RoundAccesses left, RoundAccesses right) const;
-  // Error where those who read a message from the server wrote to it, in ways that LibTorch does not see.
+  // Error where who read its copy of a message from the server wrote to it, in ways that LibTorch does not
+  // see: harmless, and never what the author means.
   void check_unwritten(const Bytes& sent, const Message& downlink, std::int64_t round,
                        const char* where) const;
   // In the order of `clients`; `done` is called after each, from any thread.
@@ -332,9 +333,9 @@ class Simulation {
     Score score;
     RoundAccesses kept;
   };
-  // `next`: the round whose downlink a personal model is made from; nullptr: every piece is scored with
-  // `params`.
-  Tested test(const Evaluator::Piece& piece, const Params& params, std::int64_t next, const Message* downlink,
+  // `sent`: what a personal model is made from, the message of round `next`; nullptr: every piece is scored
+  // with `params`.
+  Tested test(const Evaluator::Piece& piece, const Params& params, std::int64_t next, const Bytes* sent,
               const Past& past) const;
   // Runs a loop here, or shares it with the crew.
   void run_loop(const SharedLoop& loop) const;
