@@ -20,6 +20,9 @@ constexpr std::uint64_t kResponseStream = 1;
 // Of the streams that order examples before the first round; number 0 halves shards of the policy "label".
 constexpr std::uint64_t kPartsStream = 1;
 
+// Of those in a round; number 0 draws its batches.
+constexpr std::uint64_t kTrialsStream = 2;
+
 // Of votes: squares of what is longer or shorter are far from what numbers can hold, and so is noise.
 constexpr double kLeastBound = 1e-30, kLargestBound = 1e30;
 
@@ -35,7 +38,11 @@ std::string prefix_of(std::int64_t parts) { return fmt::format("{}{}/", kVoters,
 }  // namespace
 
 MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
-    : setting_(setting), positions_(std::move(positions)), held_(positions_), streams_(streams) {}
+    : setting_(setting),
+      positions_(std::move(positions)),
+      held_(positions_),
+      streams_(streams),
+      trials_(streams(Purpose::kBatches, kTrialsStream)) {}
 
 void MeteredOracle::refuse_out_of_turn(const char* what) const {
   if (closed_) {
@@ -141,7 +148,7 @@ torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, co
 torch::Tensor MeteredOracle::cast(Voting& voting, const Vote& vote, const VoteQuery& query) {
   const VoteSeal seal(casting_votes_, state_, observed_);
   ++failed_votes_;  // until it has not
-  torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool());
+  torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool(), trials_);
   seal.check();
   --failed_votes_;
   return sum;
@@ -200,28 +207,24 @@ Batch MeteredOracle::examples_of_parts(const torch::Tensor& positions) const {
 }
 
 Voting& MeteredOracle::parts(const VoteQuery& query) {
-  auto found = votings_.find(query.parts);
-  if (found == votings_.end()) {
-    const std::int64_t examples = size() / query.parts;
-    Stream order = streams_.in_round(0)(Purpose::kBatches, kPartsStream);
-    const torch::Tensor dealt = positions_.index_select(0, tensor_of(order.permutation(size())))
-                                    .narrow(0, 0, query.parts * examples)
-                                    .view({query.parts, examples});
-    const std::string prefix = prefix_of(query.parts);
-    Message own;
-    for (const Message::Entry& entry : remembered_.entries()) {
-      if (query.keep && entry.name.starts_with(prefix))
-        own.put_entry({entry.name.substr(prefix.size()), entry.content});
-    }
-    const auto own_parts = [this, dealt](std::int64_t begin, std::int64_t end) {
-      return examples_of_parts(dealt.narrow(0, begin, end - begin));
-    };
-    found =
-        votings_.try_emplace(query.parts, PartsVoting{Voting::of_parts(query.parts, own_parts, own), false})
-            .first;
+  const Electorate electorate(query.parts, query.keep);
+  const auto found = votings_.find(electorate);
+  if (found != votings_.end()) return found->second;
+  const std::int64_t examples = size() / query.parts;
+  Stream order = streams_.in_round(0)(Purpose::kBatches, kPartsStream);
+  const torch::Tensor dealt = positions_.index_select(0, tensor_of(order.permutation(size())))
+                                  .narrow(0, 0, query.parts * examples)
+                                  .view({query.parts, examples});
+  const std::string prefix = prefix_of(query.parts);
+  Message own;
+  for (const Message::Entry& entry : remembered_.entries()) {
+    if (query.keep && entry.name.starts_with(prefix))
+      own.put_entry({entry.name.substr(prefix.size()), entry.content});
   }
-  found->second.keeps = found->second.keeps || query.keep;
-  return found->second.voting;
+  const auto own_parts = [this, dealt](std::int64_t begin, std::int64_t end) {
+    return examples_of_parts(dealt.narrow(0, begin, end - begin));
+  };
+  return votings_.try_emplace(electorate, Voting::of_parts(query.parts, own_parts, own)).first->second;
 }
 
 void MeteredOracle::release(const torch::Tensor& votes, const VoteQuery& /*query*/) {
@@ -253,15 +256,17 @@ void MeteredOracle::remember(Message& state) const {
           .remedy =
               fmt::format("Call it otherwise: names that begin with \"{}\" are the oracle's", kVoters)});
   }
-  for (const auto& [parts, of_parts] : votings_) {
-    if (!of_parts.keeps) continue;
-    const Message memory = of_parts.voting.memory();
+  for (const auto& [electorate, voting] : votings_) {
+    const auto [parts, keeps] = electorate;
+    if (!keeps) continue;
+    const Message memory = voting.memory();
     for (const Message::Entry& entry : memory.entries())
       state.put_entry({prefix_of(parts) + entry.name, entry.content});
   }
   for (const Message::Entry& entry : remembered_.entries()) {
-    const bool asked = std::ranges::any_of(
-        votings_, [&](const auto& one) { return entry.name.starts_with(prefix_of(one.first)); });
+    const bool asked = std::ranges::any_of(votings_, [&](const auto& one) {
+      return one.first.second && entry.name.starts_with(prefix_of(one.first.first));
+    });
     if (!asked) state.put_entry(entry);
   }
 }

@@ -128,11 +128,9 @@ class MeteredOracle : public Oracle {
   virtual Event label_count_access() const { return ExactAccess{"label counts"}; }
 
  private:
-  // Of the parts of a shard.
-  struct PartsVoting {
-    Voting voting;
-    bool keeps;  // whether they remember beyond the round
-  };
+  // What stays the same of those who vote: into how many parts the shard is dealt, and whether they remember
+  // beyond the round.
+  using Electorate = std::pair<std::int64_t, bool>;
   // While it is closed; inside of a vote, which has private examples already and may give away nothing but
   // its answer; and in threads that the harness does not know, whose turn decides which answer is whose.
   void refuse_out_of_turn(const char* what) const;
@@ -158,8 +156,9 @@ class MeteredOracle : public Oracle {
   AccessPlan asked_;
   std::int64_t gradient_examples_ = 0, gradients_ = 0;
   torch::Tensor last_batch_;
-  Message remembered_;                           // by voters, before this round
-  std::map<std::int64_t, PartsVoting> votings_;  // by their number of parts
+  Message remembered_;  // by voters, before this round
+  std::map<Electorate, Voting> votings_;
+  VoteTrials trials_;
 };
 
 }  // namespace fedarena

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -24,6 +23,8 @@ constexpr std::int64_t kExamplesInBlock = 256;
 constexpr double kTolerance = 0.1, kToleranceOfBlock = 0.6;
 // Of a query's bound: what rounding brings to a voter, and what all voters of a block may have in common.
 constexpr double kSlack = 1e-5, kShared = 0.5;
+
+constexpr std::int64_t kAskedAlone = 3;
 
 Message rows_of(const Message& memory, std::int64_t begin, std::int64_t count) {
   Message rows;
@@ -123,12 +124,13 @@ bool look_at_others(const std::vector<Twice>& tried, std::int64_t voters, double
 // Of some voters: one whose answer, or memory, differs when it is asked alone looks at others, and the noise
 // hides one voter only. What it takes from others into its memory now it could answer with later.
 void check_independent(const Vote& vote, std::int64_t first, const Batch& examples, const Message& before,
-                       const Message& after, const torch::Tensor& answers, const VoteQuery& query) {
-  const std::int64_t voters = answers.size(0), last = voters - 1;
+                       const Message& after, const torch::Tensor& answers, const VoteQuery& query,
+                       const std::vector<std::int64_t>& alone) {
+  const std::int64_t voters = answers.size(0);
   std::vector<Twice> said;
   std::map<std::string, std::vector<Twice>> remembered;
   int other_names = 0;
-  for (const std::int64_t voter : std::set{std::int64_t{0}, last / 2, last}) {
+  for (const std::int64_t voter : alone) {
     const Batch own{examples.inputs.narrow(0, voter, 1), examples.targets.narrow(0, voter, 1)};
     Message memory = rows_of(before, voter, 1);
     said.emplace_back(ask(vote, first + voter, own, memory, query)[0], answers[voter]);
@@ -159,7 +161,27 @@ void check_independent(const Vote& vote, std::int64_t first, const Batch& exampl
                 "Voters::examples and Voters::memory alone"});
 }
 
+// Of each entry, the type and shape of a row.
+auto kinds_of(const Message& memory) {
+  std::map<std::string, std::pair<torch::ScalarType, std::vector<std::int64_t>>> kinds;
+  for (const Message::Entry& entry : memory.entries()) {
+    const auto& tensor = std::get<torch::Tensor>(entry.content);
+    kinds[entry.name] = {tensor.scalar_type(), tensor.sizes().slice(1).vec()};
+  }
+  return kinds;
+}
+
 }  // namespace
+
+bool VoteTrials::cast() {
+  if (++votes_ < next_) return false;
+  next_ = votes_ + 1 + draws_.below(votes_);
+  return true;
+}
+
+std::vector<std::int64_t> VoteTrials::voters(std::int64_t voters) {
+  return draws_.sample_without_replacement(voters, std::min(voters, kAskedAlone));
+}
 
 Voting::Voting(std::int64_t voters, std::int64_t block_size, bool keeps_examples, Source source)
     : source_(std::move(source)), keeps_examples_(keeps_examples) {
@@ -180,35 +202,49 @@ Voting Voting::of_examples(std::int64_t examples, Source source) {
   return {examples, kExamplesInBlock, false, std::move(source)};
 }
 
-torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& query) const {
+torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& query,
+                             const std::vector<std::int64_t>& alone) const {
   Batch examples = block.examples;
   if (!examples.inputs.defined()) examples = source_(block.begin, block.end);
   if (keeps_examples_) block.examples = examples;
   Message memory = keeps_examples_ ? block.memory : Message();
-  const bool try_alone = votes_ + 1 == next_try_ && &block == &blocks_[tries_ % blocks_.size()];
-  const Message before = try_alone ? rows_of(memory, 0, block.end - block.begin) : Message();
+  const Message before = alone.empty() ? Message() : rows_of(memory, 0, block.end - block.begin);
   const torch::Tensor answers = ask(vote, block.begin, examples, memory, query);
-  if (try_alone) check_independent(vote, block.begin, examples, before, memory, answers, query);
+  if (!alone.empty()) check_independent(vote, block.begin, examples, before, memory, answers, query, alone);
   block.memory = std::move(memory);
   return answers.sum(0);
 }
 
-torch::Tensor Voting::sum(const Vote& vote, const VoteQuery& query, const WorkPool& pool) {
+torch::Tensor Voting::sum(const Vote& vote, const VoteQuery& query, const WorkPool& pool,
+                          VoteTrials& trials) {
   std::vector<torch::Tensor> sums(blocks_.size());
   // On whichever thread, it is the plugin's code.
   const Vote visited = [&vote, where = PluginVisit::current()](const Voters& voters) {
     const PluginVisit visit(where);
     return vote(voters);
   };
-  pool.for_each(blocks_.size(),
-                [&](std::size_t block) { sums[block] = sum_of(blocks_[block], visited, query); });
-  if (++votes_ == next_try_) {
-    next_try_ += std::exchange(last_try_, next_try_);
-    ++tries_;
-  }
+  const std::size_t tried = trials.cast() ? trials.block(blocks_.size()) : blocks_.size();
+  std::vector<std::int64_t> alone;
+  if (tried < blocks_.size()) alone = trials.voters(blocks_[tried].end - blocks_[tried].begin);
+  pool.for_each(blocks_.size(), [&](std::size_t block) {
+    sums[block] =
+        sum_of(blocks_[block], visited, query, block == tried ? alone : std::vector<std::int64_t>());
+  });
+  check_alike();
   torch::Tensor total = sums.front();
   for (std::size_t block = 1; block < sums.size(); ++block) total.add_(sums[block]);
   return total;
+}
+
+void Voting::check_alike() const {
+  const auto due = kinds_of(blocks_.front().memory);
+  const auto like_the_first = [&](const Block& block) { return kinds_of(block.memory) == due; };
+  if (!keeps_examples_ || std::ranges::all_of(blocks_, like_the_first)) return;
+  throw Error(Complaint{
+      .found = "some voters remember other tensors than others do, by name, type or shape",
+      .allowed = "the same for all, since what there is to remember would tell of examples",
+      .remedy =
+          "Put the same entries into Voters::memory whoever the voters are, padded where lengths differ"});
 }
 
 Message Voting::memory() const {

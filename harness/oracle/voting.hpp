@@ -7,10 +7,29 @@
 
 #include "fedarena/algorithm.hpp"
 #include "fedarena/base/pool.hpp"
+#include "fedarena/base/stream.hpp"
 
 #include "harness/sdk/message_snapshot.hpp"
 
 namespace fedarena {
+
+/// Which votes of a client in a round are asked of some voters again, alone. An algorithm may have votes by
+/// the thousand, and several kinds in turn: from each one that is tried, the next lies at most as many on as
+/// were cast.
+class VoteTrials {
+ public:
+  explicit VoteTrials(const Stream& draws) : draws_(draws) {}
+
+  /// Counts a vote; whether it is tried.
+  bool cast();
+  /// Of that many blocks the one that is asked, and of its voters, ascending, those who are.
+  std::size_t block(std::size_t blocks) { return draws_.below(blocks); }
+  std::vector<std::int64_t> voters(std::int64_t voters);
+
+ private:
+  Stream draws_;
+  std::uint64_t votes_ = 0, next_ = 1;
+};
 
 /// Voters of one client, and the sums of what they say. They are asked in blocks of a fixed number, each on
 /// one worker, and sums are folded in the order of blocks: the same bits for any number of workers.
@@ -27,9 +46,9 @@ class Voting {
 
   /// Each vote of each voter clipped to the query's bound (one that is not finite counts as zero), summed:
   /// [votes, numbers], float64, on the device of the answers. Error where answers are not of the shape that
-  /// the query says, or a voter answers or remembers otherwise when it is asked alone; there is at least one
-  /// voter.
-  torch::Tensor sum(const Vote& vote, const VoteQuery& query, const WorkPool& pool);
+  /// the query says, a voter answers or remembers otherwise when it is asked alone, or voters of two blocks
+  /// remember other tensors, by name, type or shape; there is at least one voter.
+  torch::Tensor sum(const Vote& vote, const VoteQuery& query, const WorkPool& pool, VoteTrials& trials);
   /// What all of them remember.
   Message memory() const;
 
@@ -40,16 +59,14 @@ class Voting {
     Message memory;
   };
   Voting(std::int64_t voters, std::int64_t block_size, bool keeps_examples, Source source);
-  torch::Tensor sum_of(Block& block, const Vote& vote, const VoteQuery& query) const;
+  // `alone`: voters of the block who are asked again.
+  torch::Tensor sum_of(Block& block, const Vote& vote, const VoteQuery& query,
+                       const std::vector<std::int64_t>& alone) const;
+  // Error where voters of two blocks remember other tensors.
+  void check_alike() const;
 
   Source source_;
   bool keeps_examples_;
-  std::uint64_t votes_ = 0;  // that were cast
-  // Voters of one block in turn are asked again alone in the first vote of a round, the second, third, fifth,
-  // eighth and so on: an algorithm may have votes by the thousand, and several kinds in turn, which powers of
-  // two would pass by.
-  std::uint64_t last_try_ = 1, next_try_ = 1;
-  std::size_t tries_ = 0;
   std::vector<Block> blocks_;
 };
 

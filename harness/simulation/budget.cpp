@@ -21,20 +21,6 @@
 namespace fedarena {
 namespace {
 
-// Whether the last round, of which no plan told before, was asked for something else than the one before it;
-// also without noise, which Ledger::varies() leaves out, since it costs whoever publishes it everything
-// anyway.
-bool is_unlike(const std::vector<Ledger::Segment>& segments) {
-  const auto priced = [](std::vector<Access> accesses) {
-    std::erase_if(accesses, [](const Access& access) { return is_free(access.event); });
-    return accesses;
-  };
-  if (segments.size() < 2 || segments.back().unmade) return false;
-  const auto last = segments.back().accesses_of_attempt();
-  const auto before = segments[segments.size() - 2].accesses_of_attempt();
-  return !last || !before || priced(*last) != priced(*before);
-}
-
 // What to do about a first round that costs more than a budget; none: nobody can prove what it costs.
 std::string remedy_for(std::optional<double> epsilon) {
   if (!epsilon || std::isinf(*epsilon))
@@ -108,12 +94,6 @@ void Simulation::check_budget(const Ledger& ledger) const {
       .remedy = remedy_for(epsilon)});
 }
 
-void Simulation::withhold_round(const Ledger& with_it) {
-  const auto unlike = [](const auto& entry) { return is_unlike(entry.second.segments); };
-  if (with_it.varies() || is_unlike(with_it.population()) || std::ranges::any_of(with_it.clients(), unlike))
-    ledger_.withhold(Ledger::kEverybody);
-}
-
 // Of a run without a round, all that is charged was lost.
 void Simulation::refuse_another_first_round() const {
   const auto has_any = [](const auto& entry) { return !entry.second.segments.empty(); };
@@ -172,12 +152,8 @@ std::vector<std::size_t> Simulation::leave_out_spent(std::vector<std::int64_t>& 
     }
     spent.insert(client);
     cost = odometer_.epsilon(accesses->charged()).epsilon;
-    Ledger with_it = ledger_;
-    with_it.record(round_ + 1, client, *accesses);
-    // A first answer has no other one that tells whether data decided on it.
-    const bool is_first = known == Known::kAnswered && ledger_.clients().at(client).segments.empty();
-    if (is_first || with_it.varies(client) || is_unlike(with_it.clients().at(client).segments))
-      ledger.withhold(client);
+    // Its answers may have decided what else was asked for, and so whether the budget pays for it.
+    if (known == Known::kAnswered) ledger.withhold(client);
   }
   cohort = std::move(paying);
   const bool nobody_is_left = !spent.empty() && spent.size() == training_.size();

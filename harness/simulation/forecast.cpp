@@ -125,9 +125,11 @@ bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_
     return complete;
   }
   std::vector<Access> everybody;
-  // Before the first round: a server that asks for no sum has no use for a budget.
+  // Before the first round: a server that asks for no sum has no use for a budget. One that asked, asks
+  // again.
   const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
-  if (clients != nullptr && round_ == 0) everybody = sum_of(*clients, round).accesses().list();
+  const bool asked = !ledger.population().empty() && !ledger.population().back().accesses.empty();
+  if (clients != nullptr && (round_ == 0 || asked)) everybody = sum_of(*clients, round).accesses().list();
   if (round == 1) add_to_first_round(everybody);
   if (!everybody.empty()) ledger.record_population(round, RoundAccesses(std::move(everybody)));
   return complete;

@@ -60,8 +60,9 @@ Compute::OutputGradient PublicCompute::output_gradient(const Params& at, const t
 }
 
 void PublicCompute::stop_if_interrupted() const {
-  begin({});
-  counters_->own_loops.fetch_add(1, std::memory_order_relaxed);
+  if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+  // Votes are counted nowhere.
+  if (!in_vote()) counters_->own_loops.fetch_add(1, std::memory_order_relaxed);
 }
 
 PublicCompute::Elsewhere& PublicCompute::Elsewhere::operator-=(const Elsewhere& other) {
@@ -85,7 +86,7 @@ void PublicCompute::credit(const Elsewhere& more) const {
 
 // The run's own engine counts for itself.
 void PublicCompute::begin(const Work& work) const {
-  if (casting_votes_ != nullptr && *casting_votes_) {
+  if (in_vote()) {
     throw Error(Complaint{
         .found = "the client's public compute is asked inside of a vote, and tables tell how much "
                  "was computed",

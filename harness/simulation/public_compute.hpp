@@ -28,8 +28,8 @@ class PublicCompute final : public Compute {
 
   PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop);
   /// The same for a client whose votes have private examples in their hands while `casting_votes`: then it is
-  /// an Error to ask for anything, since what a round computes is published. Both outlive this, and what `on`
-  /// makes of it.
+  /// an Error to ask for anything but stop_if_interrupted, which counts nothing, since what a round computes
+  /// is published. Both outlive this, and what `on` makes of it.
   PublicCompute(const PublicCompute& origin, const bool& casting_votes);
 
   std::unique_ptr<Compute> on(const Model& model) const override;
@@ -49,6 +49,7 @@ class PublicCompute final : public Compute {
     std::atomic<std::int64_t> own_loops = 0, gradients = 0, operations = 0;
   };
   PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin);
+  bool in_vote() const { return casting_votes_ != nullptr && *casting_votes_; }
   // Counts work; throws in place of it in a vote, and Interrupted once the run is to stop.
   void begin(const Work& work) const;
 

@@ -28,10 +28,6 @@ std::vector<Message> uplinks_of(auto& local) {
   return uplinks;
 }
 
-bool are_of_size(const auto& local, std::int64_t bytes) {
-  return std::ranges::all_of(local, [&](const auto& result) { return result.uplink_bytes == bytes; });
-}
-
 // Tensors of a message that is copied are the same ones.
 Message deep_copy(Message message) {
   for (const Message::Entry& entry : message.entries()) {
@@ -216,7 +212,7 @@ results::RoundRecord Simulation::play_round() {
   try {
     check_budget(ledger);
   } catch (const BudgetSpent&) {
-    withhold_round(ledger);
+    ledger_.withhold(Ledger::kEverybody);  // as of whom leave_out_spent leaves out
     throw;
   }
   const torch::Tensor labels = labels_after(round);
@@ -250,10 +246,9 @@ results::RoundRecord Simulation::play_round() {
 }
 
 bool Simulation::sizes_tell(std::int64_t round, std::span<const LocalResult> local) const {
-  if (local.size() != 1) return !local.empty() && !are_of_size(local, local.front().uplink_bytes);
-  // Of cohorts that are secret, summaries hold no size but a declared one.
-  if (std::get<ClientPolicy>(setup_.policy).sampling == kPoisson) return false;
-  return local.front().uplink_bytes != uplink_bytes_in(round).value_or(-1);
+  const std::optional<std::int64_t> declared = uplink_bytes_in(round);
+  return std::ranges::any_of(local,
+                             [&](const LocalResult& result) { return result.uplink_bytes != declared; });
 }
 
 std::optional<std::int64_t> Simulation::uplink_bytes_in(std::int64_t round) const {

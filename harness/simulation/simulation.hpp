@@ -285,8 +285,8 @@ class Simulation {
   PrivateUplink sum_of(const ClientPolicy& policy, std::int64_t round) const;
   // The next round; where it throws, model, server state and clip norm are to be put back.
   results::RoundRecord play_round();
-  // Whether data may have decided how long messages of a cohort are: they differ, or one that everybody knows
-  // to be alone is not of the size of what the algorithm declares for the round.
+  // Whether data may have decided how long messages of a cohort are: one is not as long as what the algorithm
+  // declares for the round.
   bool sizes_tell(std::int64_t round, std::span<const LocalResult> local) const;
   std::optional<std::int64_t> uplink_bytes_in(std::int64_t round) const;
   void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);
@@ -300,8 +300,6 @@ class Simulation {
   // Written so that what is unproven, or no number, counts as too much.
   bool within_budget(const Ledger& ledger) const;
   void check_budget(const Ledger& ledger) const;
-  // Keeps, of a round that is not published, whether data may have decided that it is not.
-  void withhold_round(const Ledger& with_it);
   void refuse_another_first_round() const;
   // Of budgets of the clients' own, before the first round: Error where no budget of a client that is ever
   // drawn pays for a round, as far as plans tell.

@@ -51,7 +51,7 @@ struct FEDARENA_API Voters {
 /// i of the examples and of the memory alone. Called from several threads at once, on some of the voters at a
 /// time. Private examples are in its hands, so that nothing but the answer may leave it: while votes are
 /// cast, the client's oracle and `Client::compute` answer nothing, `Client::observed` takes nothing and
-/// `Client::state` must stay.
+/// `Client::state` must stay. Long ones may call Compute::stop_if_interrupted.
 using Vote = std::function<torch::Tensor(const Voters& voters)>;
 
 /// How votes are asked for.
@@ -64,7 +64,8 @@ struct VoteQuery {
   std::int64_t votes = 1;
   std::int64_t numbers = 1;
   double bound = 1;  ///< Euclidean norm to which each vote of each voter is clipped; 1e-30 to 1e30
-  /// Whether the parts remember beyond this round; else each round begins with nothing.
+  /// Whether the parts remember beyond this round; else what they do is forgotten after it, and each round
+  /// begins with nothing. Both have a memory of their own.
   bool keep = false;
 };
 
@@ -209,7 +210,8 @@ class FEDARENA_API Algorithm {
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// The entries of every message that `train` returns in that round, in order: by default what
   /// `update_message` sends. Under the policy "local" a message of any others is refused, since which entries
-  /// there are, and of what kind, passes no mechanism. Asked for all rounds before the first.
+  /// there are, and of what kind, passes no mechanism; under "client" one of another length is an exact access.
+  /// Asked for all rounds before the first.
   virtual std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const {
     return {Key<Params>{"update"}, Key<std::int64_t>{"examples"}};
   }

@@ -155,28 +155,45 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
                 HasSubstr("otherwise when it is asked alone"));
     EXPECT_NO_THROW((void)pair.noisy_sum(sums, {.parts = parts, .numbers = 3, .bound = 100}));
   }
-  // Also the last of several kinds that are asked for in turn.
-  for (const int kinds : {2, 3, 4, 5}) {
-    RecordOracle later = with_noise(bench, 1);
-    const auto ask_in_turn = [&] {
-      for (int cast = 0; cast < 4 * kinds; ++cast)
-        (void)later.noisy_sum((cast + 1) % kinds == 0 ? centred : Vote(sums),
-                              {.parts = 20, .numbers = 3, .bound = 100});
-    };
-    EXPECT_THAT(test::message_of(ask_in_turn), HasSubstr("otherwise when it is asked alone")) << kinds;
-  }
-  // Also in another block than the first.
-  RecordOracle wide = with_noise(bench, 1);
-  const Vote centred_later = [&](const Voters& voters) {
-    return voters.first < 32 ? sums(voters) : centred(voters);
-  };
-  const VoteQuery query{.parts = 40, .numbers = 3, .bound = 100};
-  EXPECT_NO_THROW((void)wide.noisy_sum(centred_later, query));
-  EXPECT_THAT(test::message_of([&] { (void)wide.noisy_sum(centred_later, query); }),
-              HasSubstr("otherwise when it is asked alone"));
   RecordOracle oracle = with_noise(bench, 1, range(0, 7));
   EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(sums, {.parts = 8, .numbers = 3}); }),
               HasSubstr("7 examples, too few for 8 parts"));
+}
+
+// Votes, blocks and voters that are tried are drawn anew in each round: of so many rounds, none finds it once
+// in 10^6.
+TEST(Votes, AreTriedWhicheverLooksAtOthers) {
+  const Beacons bench(600, 1);
+  const Vote centred = [](const Voters& voters) {
+    const torch::Tensor own = voters.examples.inputs.select(2, 0).mean(1).view({-1, 1, 1});
+    return own - own.mean(0, /*keepdim=*/true);
+  };
+  const Vote own = [](const Voters& voters) { return torch::ones({voters.size(), 1, 1}, torch::kFloat64); };
+  const auto is_refused = [&](const std::function<Vote(int cast)>& vote, std::int64_t parts) {
+    for (int round = 1; round <= 25; ++round) {
+      RecordOracle oracle = bench.record(record_policy(1, 1), Streams(1, round, 0));
+      try {
+        for (int cast = 0; cast < 30; ++cast)
+          (void)oracle.noisy_sum(vote(cast), {.parts = parts, .bound = 100});
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("otherwise when it is asked alone"));
+        return true;
+      }
+    }
+    return false;
+  };
+  for (const std::int64_t parts : {0, 100}) {
+    for (const int kinds : {2, 3, 5, 8})
+      EXPECT_TRUE(is_refused([&](int cast) { return (cast + 1) % kinds == 0 ? centred : own; }, parts));
+    for (const std::int64_t first : {0, 32, 64, 96, 256, 512}) {
+      if (first >= (parts == 0 ? 600 : parts) || (parts == 0 && first % 256 != 0)) continue;
+      const Vote in_block = [&](const Voters& voters) {
+        return voters.first == first && voters.size() > 1 ? centred(voters) : own(voters);
+      };
+      EXPECT_TRUE(is_refused([&](int) { return in_block; }, parts)) << parts << " " << first;
+    }
+    EXPECT_FALSE(is_refused([&](int) { return own; }, parts));
+  }
 }
 
 // As batches of other sizes round, and the signs that follow: one of each voter's 500 is turned, each
@@ -274,9 +291,11 @@ TEST(Votes, RememberBehindTheDoor) {
 
   RecordOracle third = with_noise(bench, 0, range(0, 40), 3);
   third.recall(unasked);
-  EXPECT_EQ(asked(third, false), kFirst) << "a round that keeps nothing begins with nothing";
+  EXPECT_EQ(asked(third, false), kFirst) << "what keeps nothing begins with nothing";
+  EXPECT_EQ(asked(third, true), kFirst + 80) << "beside what was kept";
+  EXPECT_EQ(asked(third, false), kFirst + 40);
   third.remember(state);
-  EXPECT_EQ(state.entries().size(), 1U);
+  EXPECT_EQ(state.entries().size(), 2U);
   Message taken{{Key<double>{"voters/40/calls"}, 1.0}};
   EXPECT_THROW(third.remember(taken), Error);
 }
@@ -358,6 +377,28 @@ TEST(Votes, AreRefusedWhereWhatVotersRememberCannotBeKept) {
               HasSubstr("what voters remember has a name of 1000 characters"));
   for (const torch::ScalarType type : {torch::kFloat16, torch::kComplexFloat})
     EXPECT_THAT(refusal("x", type), HasSubstr("\"x\" in what voters remember is of type"));
+}
+
+// Of two blocks of voters, one has more to remember, or it is otherwise.
+TEST(Votes, AreRefusedWhereVotersRememberUnlikeThings) {
+  const Bench bench;
+  const auto refusal = [&](const std::string& name, std::int64_t numbers, torch::ScalarType type) {
+    RecordOracle oracle = with_noise(bench, 1);
+    const Vote vote = [&](const Voters& voters) {
+      const bool other = voters.first >= 32;
+      voters.memory.put_entry({other ? name : "x", torch::ones({voters.size(), other ? numbers : 2},
+                                                               other ? type : torch::kFloat32)});
+      return sums(voters);
+    };
+    return test::message_of([&] {
+      for (int cast = 0; cast < 20; ++cast)
+        (void)oracle.noisy_sum(vote, {.parts = 40, .numbers = 3, .bound = 100});
+    });
+  };
+  const std::string told = "some voters remember other tensors than others do";
+  EXPECT_THAT(refusal("y", 2, torch::kFloat32), HasSubstr(told));
+  EXPECT_THAT(refusal("x", 3, torch::kFloat32), HasSubstr(told));
+  EXPECT_THAT(refusal("x", 2, torch::kFloat64), HasSubstr(told));
 }
 
 // Private examples are in the hands of a vote: nothing that the harness owns carries them away.

@@ -169,6 +169,7 @@ TEST_F(Budgets, AreKeptAfterARestart) {
 
 // A crash lost a round after it was answered: it has been paid, and nobody took part in it.
 TEST_F(Budgets, PayForARoundThatWasLost) {
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
   const RecordPolicy free = records_hidden(kSystemNoise);
   Simulation whole(everyone(free));
   for (int round = 0; round < 3; ++round) whole.next_round();
@@ -247,8 +248,24 @@ TEST_F(Budgets, PayForAsManyVotesAsTheOracleSaysAndForRoundsWithoutAny) {
   }
 }
 
-// Whether the run ends there is what data may have decided, although all rounds that count were alike.
+// Whether the run ends there is what data may have decided, although all rounds that count were alike, and
+// also where the one that does not was like them.
 TEST_F(Budgets, TellThatARoundWithoutAPlanWasWithheld) {
+  Simulation free(everyone(records_hidden()));
+  const double once = 1.0001 * *free.next_round().epsilon;  // of client 3, whose batches are its shard
+  Simulation common(everyone(with_budget(records_hidden(), once)));
+  EXPECT_EQ(rounds_of(common), 1);
+  EXPECT_TRUE(common.ledger().varies());
+  Simulation own(everyone(with_budget(records_hidden(), PerClient(std::vector<double>{once}))));
+  own.next_round();
+  own.next_round();
+  EXPECT_TRUE(own.spent().contains(3));
+  EXPECT_TRUE(own.ledger().varies(3));
+  // A server that asked for a sum will ask for another, which is known before anybody is asked.
+  const double sum = epsilons(clients_hidden())[0];
+  Simulation of_clients(setup(with_budget(clients_hidden(), 1.0001 * sum)));
+  EXPECT_EQ(rounds_of(of_clients), 1);
+  EXPECT_FALSE(of_clients.ledger().varies());
   for (const PerClient& budget : {PerClient(20.0), PerClient(std::vector<double>{20.0, 1e6})}) {
     for (const bool planned : {false, true}) {
       algorithm.steps_in = [](std::int64_t round) { return round < 3 ? 2 : 1000; };

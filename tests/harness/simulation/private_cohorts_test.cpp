@@ -79,27 +79,29 @@ TEST_F(PrivateCohorts, WhoseMessagesDifferInSizeAreAnExactAccess) {
   EXPECT_TRUE(tells_sizes());
 }
 
-// There is nothing to compare a message with but what the algorithm declares.
-TEST_F(PrivateCohorts, OfOneClientSendWhatIsDeclaredOrTellTheirSize) {
-  ClientPolicy policy = clients_hidden();
-  policy.sampling = kWithoutReplacement;
-  SimulationSetup alone = setup(policy);
-  alone.cohort_size = 1;
-  const auto tells_its_size = [&] {
-    Simulation simulation(alone);
-    simulation.next_round();
-    return !simulation.ledger().population().at(0).accesses.empty() &&
-           !std::isfinite(odometer_reading(simulation.ledger()).value_or(0));
-  };
-  EXPECT_FALSE(tells_its_size());
-  algorithm.on_send = [](Client&, Message& uplink) {
-    uplink.put(Key<torch::Tensor>{"more"}, torch::zeros({7}));
-  };
-  EXPECT_TRUE(tells_its_size());
-  algorithm.entries = [](std::int64_t) -> std::vector<UplinkEntry> { throw Error::of("tells nobody"); };
-  EXPECT_TRUE(tells_its_size());
-  alone.cohort_size = 4;
-  EXPECT_FALSE(tells_its_size());
+// All of them may be alike, and there may be one alone: there is nothing to compare them with but what the
+// algorithm declares.
+TEST_F(PrivateCohorts, SendWhatIsDeclaredOrTellTheSizesOfMessages) {
+  ClientPolicy alone = clients_hidden();
+  alone.sampling = kWithoutReplacement;
+  for (const auto& [policy, cohort] : {std::pair(alone, 1), {clients_hidden(), 4}}) {
+    const auto tells_sizes = [&, policy, cohort] {
+      SimulationSetup any = setup(policy);
+      any.cohort_size = cohort;
+      Simulation simulation(any);
+      simulation.next_round();
+      return !std::isfinite(odometer_reading(simulation.ledger()).value_or(0));
+    };
+    algorithm.on_send = {};
+    algorithm.entries = {};
+    EXPECT_FALSE(tells_sizes());
+    algorithm.on_send = [](Client&, Message& uplink) {
+      uplink.put(Key<torch::Tensor>{"more"}, torch::zeros({7}));
+    };
+    EXPECT_TRUE(tells_sizes());
+    algorithm.entries = [](std::int64_t) -> std::vector<UplinkEntry> { throw Error::of("tells nobody"); };
+    EXPECT_TRUE(tells_sizes());
+  }
 }
 
 // So many clients that two cohorts agree once in 10^18.

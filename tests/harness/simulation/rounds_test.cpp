@@ -294,8 +294,27 @@ TEST_F(Costs, OfVotesCannotTellOfExamples) {
   EXPECT_THAT(refusal(outputs), HasSubstr(told));
   EXPECT_THAT(refusal([&](const Compute& compute, const Params& at) { outputs(*compute.on(model), at); }),
               HasSubstr(told));
-  EXPECT_THAT(refusal([](const Compute& compute, const Params&) { compute.stop_if_interrupted(); }),
-              HasSubstr(told));
+}
+
+// Long ones are to end with the run; whether they look for that, examples may decide.
+TEST_F(Costs, OfVotesThatCanBeStoppedAreNone) {
+  algorithm.on_train = [&](Client& client, Params&) {
+    const Vote patient = [&](const Voters& voters) {
+      client.compute.stop_if_interrupted();
+      return torch::zeros({voters.size(), 1, 1});
+    };
+    (void)client.oracle.noisy_sum(patient, {.parts = 1});
+  };
+  EXPECT_EQ(next(), results::Cost());
+  algorithm.on_train = [&](Client& client, Params&) {
+    const Vote patient = [&](const Voters& voters) {
+      stop = true;
+      client.compute.stop_if_interrupted();
+      return torch::zeros({voters.size(), 1, 1});
+    };
+    (void)client.oracle.noisy_sum(patient, {.parts = 1});
+  };
+  EXPECT_THROW(next(), Interrupted);
 }
 
 TEST_F(Costs, OfLoopsThatNobodyCountsAreAtLeastTheRest) {
