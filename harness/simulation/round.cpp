@@ -205,7 +205,7 @@ results::RoundRecord Simulation::play_round() {
   if (round == 1) add_to_first_round(everybody);
   // What a message holds is noised; how long it is, tables tell everybody.
   if (hidden == Unit::kClient && sizes_tell(round, local))
-    everybody.push_back({ExactAccess{"sizes of messages"}, 1});
+    everybody.push_back({ExactAccess{"undeclared sizes of messages"}, 1});
   if (hidden == Unit::kClient || !everybody.empty())
     ledger.record_population(round, RoundAccesses(std::move(everybody)));
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);

@@ -218,6 +218,7 @@ class Still final : public Algorithm {
   Message train(Client& /*client*/, const Message& downlink) const override {
     return {{kModel, zeros_like(downlink[kModel])}};
   }
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override { return {kModel}; }
   void aggregate(Server& server, const Uplink& uplink) const override {
     server.params += uplink.mean(kModel);
   }

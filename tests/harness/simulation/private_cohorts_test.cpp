@@ -72,7 +72,7 @@ TEST_F(PrivateCohorts, WhoseMessagesDifferInSizeAreAnExactAccess) {
   const auto tells_sizes = [&] {
     simulation.next_round();
     return std::ranges::any_of(simulation.ledger().population(), [](const Ledger::Segment& segment) {
-      return contains(segment.accesses, Access{ExactAccess{"sizes of messages"}, 1});
+      return contains(segment.accesses, Access{ExactAccess{"undeclared sizes of messages"}, 1});
     });
   };
   EXPECT_FALSE(tells_sizes());
