@@ -75,6 +75,16 @@ inline RecordPolicy record_policy(double clip_norm, double noise_multiplier,
   return policy;
 }
 
+/// An oracle over those examples of the bench, whose answers are noised.
+inline RecordOracle with_noise(const Bench& bench, double noise_multiplier,
+                               const std::vector<std::int64_t>& shard = range(0, 40),
+                               std::int64_t round = 1) {
+  return bench.record(shard, record_policy(1, noise_multiplier), Streams(1, round, 0));
+}
+
+/// A vote: each voter's examples summed, three numbers.
+inline torch::Tensor sums(const Voters& voters) { return voters.examples.inputs.sum(1).unsqueeze(1); }
+
 /// A regression in which example i alone has feature i: the weights' part of an exact sum of gradients tells
 /// which examples are in it.
 struct Beacons : Bench {
