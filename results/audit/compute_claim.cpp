@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "results/audit/ledger_findings.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -181,6 +183,18 @@ Claim ChargedBudget::charge_all(const Claim& spent, std::span<const std::int64_t
   Claim worst{.epsilon = 0};
   for (const std::int64_t client : clients) worst = worse(worst, charge(spent, client));
   return worst;
+}
+
+std::optional<PrivacyClaim> claim_so_far(const Summary& summary, const std::filesystem::path& run) {
+  std::optional<PrivacyClaim> claim = summary.privacy;
+  std::error_code failure;
+  if (!claim || summary.state == kFinished || !std::filesystem::exists(run / kLedgerFile, failure))
+    return claim;
+  const Ledger ledger = read_ledger(run, summary.policy);
+  claim->units = units_of(ledger);
+  claim->as_if_units = as_if_units_of(summary, ledger);
+  claim->public_data = public_data(ledger);
+  return claim;
 }
 
 void plan_privacy(Summary& summary, const std::string& policy, const AccountSettings& settings,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +40,10 @@ Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger);
 
 /// What is declared public, for the run or of an access, each once, in alphabetical order.
 std::vector<std::string> public_data(const Ledger& ledger);
+
+/// What a run claims as far as it is: its summary's claim, and before its end with the units and the public
+/// data of its ledger, once there is one, which no epsilon is computed from. A broken ledger is an Error.
+std::optional<PrivacyClaim> claim_so_far(const Summary& summary, const std::filesystem::path& run);
 
 /// Puts the policy into the summary of a run that is to begin, with the settings by which its epsilon will be
 /// computed, its budget (0 for none), and whether noise or budgets are lists. Under the policy "none" the

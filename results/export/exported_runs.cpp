@@ -8,6 +8,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/audit/compute_claim.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
@@ -54,6 +55,7 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
         leave_out("no round is complete yet");
         continue;
       }
+      run.summary->privacy = claim_so_far(*run.summary, run.path);
       unfinished += run.summary->state == kFinished ? 0 : 1;
       secret += is_secret(DrawnSizes::kBatches, run.summary->privacy) ? 1 : 0;
       for (const std::string& warning : warnings(*run.summary)) ++warned[warning];

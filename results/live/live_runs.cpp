@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "results/audit/compute_claim.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/run_setup.hpp"
@@ -181,7 +182,9 @@ LiveCell LiveRuns::cell_of(const FoundRun& run, const FolderLocks& locks, fs::fi
   try {
     const Reading& reading = read_rounds(run);
     const double since = std::chrono::duration<double>(now - reading.written).count();
-    return live_cell(run.path, *run.summary, reading.rounds, is_held(run.path, locks), since);
+    Summary summary = *run.summary;
+    if (summary.state != kFinished) summary.privacy = reading.claim;
+    return live_cell(run.path, summary, reading.rounds, is_held(run.path, locks), since);
   } catch (const Error& error) {
     return {.path = run.path, .problem = problem_line(error)};
   }
@@ -199,7 +202,10 @@ const LiveRuns::Reading& LiveRuns::read_rounds(const FoundRun& run) {
   const bool whole = run.summary->state != kFinished ||
                      std::ssize(reading.rounds) == static_cast<std::ptrdiff_t>(run.summary->rounds_done);
   if (!known || !whole) {
-    reading = {.written = written, .size = size, .rounds = recorded_rounds(run.path, *run.summary)};
+    reading = {.written = written,
+               .size = size,
+               .rounds = recorded_rounds(run.path, *run.summary),
+               .claim = claim_so_far(*run.summary, run.path)};
   }
   return reading;
 }

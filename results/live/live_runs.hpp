@@ -59,7 +59,7 @@ struct LiveCell {
   bool assumed = false;            ///< whether it rests, or may rest, on an assumption nobody has proven
   bool control = false;            ///< of an audit: it adds no noise
   bool tuned = false;              ///< whether its settings were chosen by trials
-  std::string public_data = {};    ///< what a finished run's epsilon takes as public beside sizes; or empty
+  std::string public_data = {};    ///< what its epsilon takes as public beside sizes; or empty
   std::string delta_warning = {};  ///< where its delta says little; or empty
   std::vector<double> curve = {};  ///< accuracy by evaluated round; loss on regression data
   std::optional<double> round_seconds{};  ///< mean over the rounds on disk
@@ -101,11 +101,12 @@ class LiveRuns {
   bool any_process_left() const;
 
  private:
-  // Rounds as they were read, and when the file was written.
+  // Rounds as they were read, when the file was written, and what is claimed by then.
   struct Reading {
     std::filesystem::file_time_type written = {};
     std::uintmax_t size = 0;
     std::vector<RoundRecord> rounds = {};
+    std::optional<PrivacyClaim> claim = {};
   };
 
   LiveCell cell_of(const FoundRun& run, const FolderLocks& locks, std::filesystem::file_time_type now);

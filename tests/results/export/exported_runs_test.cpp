@@ -3,7 +3,7 @@
 #include "results/record/run_directory.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -44,6 +44,18 @@ TEST_F(ExportedRunsTest, AreNotedWhereTheirDeltaSaysLittle) {
   }
   EXPECT_THAT(read_exported_runs(std::vector{folder_.path()}).notes,
               Contains(HasSubstr("1 run: delta 1e-5 is not below 1/100000")));
+}
+
+TEST_F(ExportedRunsTest, SayWhatEpsilonsOfUnfinishedRunsRestOn) {
+  const RecordedRun run(folder_ / "a", {.finished = false, .accesses = [](std::int64_t, std::int64_t) {
+                                          RoundAccesses accesses = private_steps(10);
+                                          accesses.add(DeclaredPublic{"classes"});
+                                          return accesses;
+                                        }});
+  run.change_summary([](Summary& summary) { summary.privacy->settings.delta = 0.01; });
+  const ExportedRuns exported = read_exported_runs(std::vector{folder_.path()});
+  EXPECT_THAT(exported.runs.at(0).summary.privacy->public_data, ElementsAre("each client's classes"));
+  EXPECT_THAT(exported.notes, Contains(HasSubstr("1 run: delta 0.01 is not below 1/3003")));
 }
 
 TEST_F(ExportedRunsTest, HaveTheirAttacksAndAreKeptWhereThoseAreDamaged) {

@@ -11,7 +11,7 @@
 
 #include "results/record/run_directory.hpp"
 #include "tests/matchers.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -120,6 +120,25 @@ TEST_F(LiveRunsTest, NameBrokenOnesWithFileAndField) {
     EXPECT_THAT(cells[4].problem, HasSubstr("rounds.jsonl: holds 1 round; allowed: 20, as field"));
     EXPECT_EQ(cells[4].work, Work::kBroken);
   }
+}
+
+// Their summaries do not: what is public, and how many units there are, stands in the ledger.
+TEST_F(LiveRunsTest, SayWhatEpsilonsOfUnfinishedRunsRestOn) {
+  const RecordedRun run(folder_ / "a", {.finished = false, .accesses = [](std::int64_t, std::int64_t) {
+                                          RoundAccesses accesses = private_steps(10);
+                                          accesses.add(DeclaredPublic{"classes"});
+                                          return accesses;
+                                        }});
+  run.change_summary([](Summary& summary) { summary.privacy->settings.delta = 0.01; });
+  LiveRuns runs({folder_.path()});
+  for (int i = 0; i < 2; ++i) {
+    const LiveCell cell = look(runs).at(0);
+    EXPECT_EQ(cell.public_data, "each client's classes");
+    EXPECT_THAT(cell.delta_warning, HasSubstr("delta 0.01 is not below 1/3003"));
+  }
+  put(folder_ / "a/ledger.json", "{");
+  LiveRuns damaged({folder_.path()});
+  EXPECT_THAT(look(damaged).at(0).problem, HasSubstr("ledger.json: "));
 }
 
 // Summaries date from the last checkpoint of a run that was killed.
