@@ -135,7 +135,7 @@ LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
 
 void set_running(LiveCell& cell) {
   cell.work = Work::kRunning;
-  if (!cell.round_seconds || !cell.since_written) return;
+  if (cell.secret_seconds || !cell.round_seconds || !cell.since_written) return;
   cell.seconds_left = time_left(*cell.round_seconds, cell.rounds - cell.done, *cell.since_written);
 }
 

@@ -66,10 +66,11 @@ struct LiveCell {
   bool secret_seconds = false;  ///< whether these tell the sizes of samples, which privacy keeps secret
   std::optional<double> since_written{};  ///< seconds since the last round; none before it and once finished
   std::string task = {};                  ///< of a cluster: "5_3 on n1", or why it waits
-  std::optional<double> seconds_left{};   ///< an estimate; none unless running and a round is done
+  std::optional<double>
+      seconds_left{};  ///< an estimate; none unless running, with a round done, and where secret
 };
 
-/// Says that a process is at the cell, and how long it will take.
+/// Says that a process is at the cell, and how long it will take, unless that would tell secret seconds.
 void set_running(LiveCell& cell);
 
 /// What the record of a run says. `rounds`: those on disk; of a finished run the summary tells how many they

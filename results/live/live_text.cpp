@@ -51,14 +51,16 @@ std::string headline(std::span<const LiveCell* const> cells) {
   std::int64_t done = 0;
   std::int64_t rounds = 0;
   std::optional<double> left;
+  bool secret = false;  // whether any that runs does not tell
   for (const LiveCell* cell : cells) {
     done += cell->done;
     // Rules and budgets end runs early.
     rounds += cell->work == Work::kFinished ? cell->done : cell->rounds;
+    secret |= cell->work == Work::kRunning && cell->secret_seconds;
     if (cell->seconds_left) left = std::max(left.value_or(0), *cell->seconds_left);
   }
   const std::string time =
-      left ? fmt::format("; {} left for those that run", duration_text(*left)) : std::string();
+      left && !secret ? fmt::format("; {} left for those that run", duration_text(*left)) : std::string();
   const auto waits = [](const LiveCell* cell) { return cell->work == Work::kQueued && cell->done == 0; };
   const std::size_t begun = cells.size() - static_cast<std::size_t>(std::ranges::count_if(cells, waits));
   return fmt::format("{} begun: {}; {} of {} rounds{}", counted(begun, "cell"), counts(cells), done, rounds,

@@ -45,6 +45,8 @@ constexpr const char* kNotes =
     "seconds: of the cell, or the mean of its finished seeds; ~ an estimate: the time of one micro-batch's\n"
     "  gradient, just measured, times the examples that are read, by the workers that have work, in the\n"
     "  relation in which finished cells of that label, model and data took longer, if there are any;\n"
+    "  of what privacy keeps secret nothing is told, so that such cells have an estimate also once "
+    "finished;\n"
     "  ~> the same for one pass a round, where the algorithm does not say how often it reads them.\n"
     "  Loading data and writing records come on top, which is most of it where cells take seconds.\n";
 
@@ -235,6 +237,11 @@ class DryRun {
     return fmt::format("~{}", encode(Message{{Key<Params>{"model"}, model.initial(stream)}}).size());
   }
 
+  // What a finished cell took may tell the sizes of samples, which privacy keeps secret.
+  bool tells_seconds(std::size_t index) const {
+    return is_finished(found_[index]) && !is_secret(results::DrawnSizes::kBatches, found_[index]->privacy);
+  }
+
   double seconds_a_round(std::size_t finished) const {
     const results::Summary& summary = *found_[finished];
     return summary.seconds / static_cast<double>(summary.rounds_done);
@@ -243,11 +250,12 @@ class DryRun {
   // Of so many rounds.
   Seconds seconds_of(std::size_t index, std::int64_t paid_rounds) {
     const PlannedCell& cell = cells_[index];
-    if (is_finished(found_[index])) return {found_[index]->seconds};
+    if (tells_seconds(index)) return {found_[index]->seconds};
     const auto rounds = static_cast<double>(paid_rounds);
     const double part = rounds / static_cast<double>(cell.point->experiment.rounds);
     double rates = 0, factors = 0, seeds = 0;
-    const std::vector<std::size_t>& kin = kin_of(index);
+    std::vector<std::size_t> kin = kin_of(index);
+    std::erase_if(kin, [this](std::size_t other) { return !tells_seconds(other); });
     for (const std::size_t other : kin) {
       if (cells_[other].point != cell.point || cells_[other].algorithm != cell.algorithm) continue;
       rates += seconds_a_round(other);

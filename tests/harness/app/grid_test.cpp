@@ -252,6 +252,16 @@ TEST_F(DryRun, TellsTimesByWhatIsReadWhereOnlyOtherSettingsAreFinished) {
       << "another seed is as good as measured";
 }
 
+// What the finished cells took tells the sizes of their samples.
+TEST_F(DryRun, LearnsNoTimesFromCellsWhoseSecondsAreSecret) {
+  SmallExperiment{.more = "\n[privacy]\npolicy = \"record\"\nclip_norm = 1.0\nnoise_multiplier = 1.0\n"}
+      .write_to(scratch);
+  succeed("run small.toml");
+  const std::string out = succeed("run small.toml --dry-run --set experiment.seeds=[1,2]").out;
+  EXPECT_THAT(out, ContainsRegex("\nfedavg-seed-1 [^\n]* ~[0-9.]+ +finished\n"));
+  EXPECT_THAT(out, ContainsRegex("\nfedavg-seed-2 [^\n]* ~[0-9.]+ +not begun\n"));
+}
+
 // FedLAP does not say how often it reads its examples, and a rule may end it.
 TEST_F(DryRun, CallsNoTimeAnUpperBoundThatMayBeTooLow) {
   SmallExperiment{.training = "", .algorithms = {"fedlap"}}.write_to(scratch);

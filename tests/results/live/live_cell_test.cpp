@@ -112,9 +112,12 @@ TEST(LiveCell, TellsEpsilonAfterTheLastRound) {
 TEST(LiveCell, KeepsSecondsSecretAsTablesDo) {
   Summary summary = running();
   EXPECT_FALSE(live_cell("a", summary, rounds(2), true, 0).secret_seconds);
+  EXPECT_TRUE(live_cell("a", summary, rounds(2), true, 0).seconds_left);
   summary.policy = "record";
   summary.privacy = PrivacyClaim{.unit = "record"};
   EXPECT_TRUE(live_cell("a", summary, rounds(2), true, 0).secret_seconds);
+  EXPECT_FALSE(live_cell("a", summary, rounds(2), true, 0).seconds_left)
+      << "which is those of a round, times rounds";
   EXPECT_TRUE(live_cell("a", finished_privately("dp-fedavg", 1, 0.5), rounds(20), true, 0).secret_seconds);
 }
 

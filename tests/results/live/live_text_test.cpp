@@ -86,6 +86,14 @@ TEST(LiveText, ShowsWhatRunsFirst) {
             "no process: recorded as running, but killed, or at work on another machine\n");
 }
 
+// Beside a cell whose seconds are secret, the others' would be taken for the time that all need.
+TEST(LiveText, TellsNoTimeLeftForAllWhereSomeIsSecret) {
+  LiveCell hidden = with(Work::kRunning, "dp-fedavg");
+  hidden.secret_seconds = true;
+  EXPECT_THAT(live_text(std::vector{running_cell(), hidden}, {}), Not(HasSubstr("left for those that run")));
+  EXPECT_THAT(live_text(std::vector{running_cell(), hidden}, {}), HasSubstr("  1 min 05 s\n"));
+}
+
 TEST(LiveText, SaysWhatDivergedInsteadOfItsAccuracy) {
   LiveCell cell = running_cell();
   cell.loss = NAN;
