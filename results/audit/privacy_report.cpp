@@ -78,7 +78,9 @@ std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary)
   for (ClientGroup& group : groups) {
     const ClientAccount& one = *accounts.at(group.clients.empty() ? -1 : group.clients.front());
     group.rdp = budget.charge_all(one.rdp, group.clients);
-    group.order = group.rdp == one.rdp ? one.order : 0;
+    group.by_budget = group.rdp != one.rdp;
+    if (group.by_budget) continue;
+    group.order = one.order;
     set_parts(group, settings);
   }
   return groups;

@@ -19,7 +19,8 @@ struct EventShare {
   Event event;
   std::int64_t count = 0;
   double part = 0;  ///< of the whole Rényi divergence (or pure epsilon) that decides epsilon, from 0 to 1;
-                    ///< infinity for what alone makes epsilon infinite; nan where there is no epsilon
+                    ///< infinity for what alone makes epsilon infinite; nan where there is no epsilon, or a
+                    ///< budget is charged
 };
 
 /// Clients to whose data the same happened.
@@ -29,6 +30,7 @@ struct ClientGroup {
   std::int64_t rounds = 0;   ///< in which they took part
   std::optional<Claim> rdp;  ///< none under the policy "none"
   double order = 0;          ///< that decides it; infinity: the sum of pure epsilons does
+  bool by_budget = false;    ///< whether their budget is charged, whatever the events cost
   std::vector<EventShare> events;
 };
 

@@ -67,10 +67,13 @@ std::string event_text(const PrivacyReport& report, const Event& event) {
 std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
   // More than what happened where not all of a plan was made.
   const bool planned = report.summary.privacy && report.summary.privacy->made_rdp;
-  std::string text = planned ? "What is charged for the data of " : "What happened to the data of ";
+  std::string text = group.by_budget ? "What was asked for, or planned, of the data of "
+                     : planned       ? "What is charged for the data of "
+                                     : "What happened to the data of ";
   text += group.clients.empty()
               ? "all clients"
               : fmt::format("{} {}", group.clients.size() == 1 ? "client" : "clients", ranges(group.clients));
+  if (group.by_budget) text += ", for which the budget is charged";
   if (report.summary.privacy && std::isfinite(group.order) && group.order > 0) {
     text += fmt::format(" (share of the Rényi divergence at order {})", order_text(group.order));
   }

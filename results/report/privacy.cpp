@@ -93,9 +93,12 @@ std::string group_table(std::span<const ClientGroup> groups, bool planned) {
       {"epsilon (RDP)", Align::kNumber,
        [](const ClientGroup& group) { return claim_text(group.rdp, epsilon_number); }},
       {"accesses", Align::kText, happened}};
-  std::string html =
-      scrolling({.caption = planned ? "What is charged for whose data" : "What happened to whose data",
-                 .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
+  const bool by_budget = std::ranges::any_of(groups, &ClientGroup::by_budget);
+  std::string html = scrolling(
+      {.caption = by_budget ? "What was asked for, or planned, of whose data, for which budgets are charged"
+                  : planned ? "What is charged for whose data"
+                            : "What happened to whose data",
+       .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
   if (groups.size() > kMost) {
     html +=
         html_element("p", fmt::format("and {} more groups of clients; fedarena privacy RUN lists them all",
@@ -128,7 +131,11 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
     std::vector<ClientGroup> groups = client_groups(ledger);
     const Odometer& odometer = odometers.of(claim.settings);
     const ChargedBudget budget(claim, ledger);
-    for (ClientGroup& group : groups) group.rdp = budget.charge_all(worth(group, odometer), group.clients);
+    for (ClientGroup& group : groups) {
+      const Claim spent = worth(group, odometer);
+      group.rdp = budget.charge_all(spent, group.clients);
+      group.by_budget = group.rdp != spent;
+    }
     compare_claims(claim, groups, seed.path, problems);
     html += exact_list(ledger) + group_table(groups, claim.made_rdp.has_value());
   } catch (const Error& error) {

@@ -141,6 +141,22 @@ TEST(PrivacyReport, ClaimsThePlanAndTellsWhatWasMadeOfIt) {
               HasSubstr("by RDP, of what was asked for; epsilon charges for the whole plan"));
 }
 
+// What data made of it stands there, but the budget is what is charged.
+TEST(PrivacyReport, CallsNoAccessesChargedWhereABudgetIs) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {.accesses = [](std::int64_t round, std::int64_t) {
+                          return private_steps(round == 3 ? 6 : 10);
+                        }});
+  run.change_summary([](Summary& summary) { summary.privacy->budget = 8; });
+  const PrivacyReport report = privacy_report(run.open());
+  EXPECT_EQ(report.groups[0].rdp->epsilon, 8);
+  EXPECT_TRUE(std::isnan(report.groups[0].events[0].part)) << "the budget does not rest on it";
+  EXPECT_THAT(render_text(report),
+              AllOf(HasSubstr("\nWhat was asked for, or planned, of the data of clients 0-1, for "
+                              "which the budget is charged:\n  36 x  Poisson"),
+                    Not(HasSubstr("What is charged"))));
+}
+
 TEST(PrivacyReport, IsOneJsonObject) {
   const auto json = nlohmann::json::parse(render_json(report_of({})));
   EXPECT_EQ(json["policy"], "record");

@@ -307,6 +307,18 @@ TEST_F(ReportTest, CallsWhatWasPlannedNotWhatHappened) {
   EXPECT_THAT(page(), HasSubstr("What is charged for whose data"));
 }
 
+TEST_F(ReportTest, SaysWhereABudgetIsChargedInPlaceOfAccesses) {
+  const RecordedRun run(folder_ / "a", {.accesses = [](std::int64_t round, std::int64_t) {
+                          return private_steps(round == 3 ? 6 : 10);
+                        }});
+  run.change_summary([&](Summary& summary) {
+    summary.privacy->budget = 8;
+    compute_claim(summary, read_ledger(run.path()));
+  });
+  EXPECT_THAT(page(), AllOf(HasSubstr("What was asked for, or planned, of whose data, for which budgets are"),
+                            Not(HasSubstr("What is charged"))));
+}
+
 TEST_F(ReportTest, NamesUnfinishedRunsThatHaveChargedData) {
   const RecordedRun finished(folder_ / "a", {});
   EXPECT_THAT(page(), Not(HasSubstr("Not finished")));
