@@ -128,6 +128,9 @@ std::vector<ClientGroup> client_groups(const Ledger& ledger) {
 
 PrivacyReport privacy_report(const RunDirectory& run) {
   PrivacyReport report{.path = run.path(), .summary = run.summary()};
+  // Its ledger is written each round, the summary with checkpoints alone.
+  if (report.summary.privacy && report.summary.state != kFinished)
+    report.summary.rounds_done = run.rounds_recorded();
   Ledger ledger = read_ledger(run.path(), report.summary.policy);
   compute_claim(report.summary, ledger);
   if (report.summary.privacy) ledger = paid_part(*report.summary.privacy, ledger);

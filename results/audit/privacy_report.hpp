@@ -37,7 +37,8 @@ struct ClientGroup {
 /// Why a run's epsilon is what it is.
 struct PrivacyReport {
   std::filesystem::path path;
-  Summary summary;          ///< with the claim of the ledger, also of a run that is not finished
+  Summary
+      summary;  ///< with the claim of the ledger and the rounds on disk, also of a run that is not finished
   std::string plugin = {};  ///< that registered the algorithm; empty where the run did not record it
   std::vector<ClientGroup> groups = {};
   std::vector<ExactFinding> exact = {};  ///< by client and round; under a policy that promises privacy only

@@ -102,6 +102,20 @@ TEST(PrivacyReport, ComputesTheClaimOfAnInterruptedRun) {
   EXPECT_THAT(render_text(report), HasSubstr("interrupted, 3 of 4 rounds"));
 }
 
+// Before the first checkpoint the summary knows of no round, and the ledger of all.
+TEST(PrivacyReport, CountsTheRoundsThatTheLedgerCharges) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {.finished = false});
+  run.change_summary([](Summary& summary) {
+    summary.state = kRunning;
+    summary.rounds_done = 0;
+  });
+  const PrivacyReport report = privacy_report(run.open());
+  EXPECT_EQ(report.groups[0].rounds, 3);
+  EXPECT_THAT(render_text(report), HasSubstr("running, 3 of 4 rounds"));
+  EXPECT_EQ(nlohmann::json::parse(render_json(report)).at("rounds_done"), 3);
+}
+
 TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
   const PrivacyReport report = report_of({.policy = "none", .accesses = [](auto, auto) {
                                             RoundAccesses accesses;
