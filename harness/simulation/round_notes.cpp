@@ -6,7 +6,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/measures/quantity.hpp"
+#include "results/table/column_selection.hpp"
 
 namespace fedarena {
 namespace {
@@ -42,9 +42,9 @@ std::vector<std::pair<std::string, double>> observed_means(const Observations& o
   std::vector<std::pair<std::string, double>> means;
   for (const auto& [name, values] : observed.values()) {
     if (results::is_reserved(name)) {
-      throw Error(
-          Complaint{.found = fmt::format("the algorithm observes \"{}\", which the harness measures", name),
-                    .allowed = "another name"});
+      throw Error(Complaint{
+          .found = fmt::format("the algorithm observes \"{}\", which is a name of the harness's own", name),
+          .allowed = "a name that no quantity, column or field of a record has"});
     }
     means.emplace_back(name, values.sum / static_cast<double>(values.count));
   }

@@ -1,7 +1,6 @@
 #include "results/measures/quantity.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
@@ -41,20 +40,6 @@ std::vector<std::string> quantity_names() {
     if (is_quantity(entry)) names.emplace_back(entry.name);
   }
   return names;
-}
-
-bool is_reserved(std::string_view name) {
-  const auto plain = [](std::string_view text) {
-    std::string letters;
-    for (const char c : text)
-      letters += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return letters;
-  };
-  const std::string asked = plain(name);
-  return asked.find("epsilon") != std::string::npos || asked == "delta" || find_quantity(asked) ||
-         std::ranges::any_of(catalogue(), [&](const CatalogueEntry& entry) {
-           return asked == plain(entry.name) || asked == plain(entry.field) || asked == plain(entry.column);
-         });
 }
 
 std::vector<std::string> measure_names() {

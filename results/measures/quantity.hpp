@@ -28,10 +28,6 @@ enum class Better { kMore, kLess, kNeither };
 /// The names of all quantities but what algorithms observe, for help; "class:K" stands for all classes.
 std::vector<std::string> quantity_names();
 
-/// Whether an algorithm may not observe anything under that name: it is, but for case, '_' and '-', that of a
-/// number of the harness, or speaks of an epsilon, which the ledger alone computes.
-bool is_reserved(std::string_view name);
-
 /// The names among them of what the evaluation of a single round measures, classes left out.
 std::vector<std::string> measure_names();
 

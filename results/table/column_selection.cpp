@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,8 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "results/measures/catalogue.hpp"
+#include "results/record/json_fields.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -26,7 +30,42 @@ TableColumn parse_column(const std::string& name) {
   throw unknown_name(fmt::format("--columns: \"{}\" is unknown", name), name, column_names());
 }
 
+// In one spelling.
+std::string plain(std::string_view name) {
+  std::string letters;
+  for (const char c : name)
+    letters += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return letters;
+}
+
+void add_fields(const Json& record, std::set<std::string>& names) {
+  for (const auto& [name, value] : record.items()) {
+    names.insert(plain(name));
+    if (value.is_object()) add_fields(value, names);
+  }
+}
+
+// What tables, exports and records call their own.
+std::set<std::string> own_names() {
+  std::set<std::string> names;
+  for (const CatalogueEntry& entry : catalogue()) {
+    for (const std::string_view name : {entry.name, entry.field, entry.column}) names.insert(plain(name));
+  }
+  for (const std::string& name : column_names()) names.insert(plain(name));
+  add_fields(to_json(RoundRecord{}), names);
+  Json summary = to_json(Summary{});
+  append_privacy(summary, PrivacyClaim{});
+  add_fields(summary, names);
+  return names;
+}
+
 }  // namespace
+
+bool is_reserved(std::string_view name) {
+  static const std::set<std::string> names = own_names();
+  const std::string asked = plain(name);
+  return asked.find("epsilon") != std::string::npos || find_quantity(asked) || names.contains(asked);
+}
 
 std::vector<std::string> column_names() { return {kNames.begin(), kNames.end()}; }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/table/table.hpp"
@@ -32,6 +33,11 @@ using Selection = std::vector<TableColumn>;
 
 /// The names of all columns, for `parse_selection` and for help.
 std::vector<std::string> column_names();
+
+/// Whether an algorithm may not observe anything under that name: it is, but for case, '_' and '-', that of a
+/// quantity, a column, or a field of a run's record, or speaks of an epsilon, which the ledger alone
+/// computes.
+bool is_reserved(std::string_view name);
 
 /// "accuracy,epsilon,seconds", in the order of the table. An unknown name, or one that comes twice, is an
 /// Error.

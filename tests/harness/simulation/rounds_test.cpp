@@ -51,7 +51,7 @@ TEST_F(ObservedMeans, MayNotBeCalledLikeAMeasure) {
   algorithm.on_train = [](Client& client, Params&) { client.observed.add("accuracy", 1); };
   Simulation simulation(setup_on(pool, 1, 5));
   EXPECT_THAT(message_of([&] { simulation.next_round(); }),
-              HasSubstr("the algorithm observes \"accuracy\", which the harness measures"));
+              HasSubstr("the algorithm observes \"accuracy\", which is a name of the harness's own"));
   EXPECT_EQ(simulation.rounds_done(), 0);
 }
 

@@ -138,14 +138,6 @@ TEST(RoundMetric, AtAnEpsilonIsNoneWhereDataMayHaveDecidedHowMuchWasSpent) {
   EXPECT_EQ(of("accuracy@epsilon=2").value, std::nullopt);
 }
 
-TEST(RoundMetric, MayNotBeObservedUnderAnEpsilonsName) {
-  for (const char* name : {"epsilon", "epsilon-rdp", "Epsilon", "my_epsilon", "delta", "loss", "test_loss",
-                           "macro_f1", "class:3", "round", "best_client_accuracy"})
-    EXPECT_TRUE(is_reserved(name)) << name;
-  for (const char* name : {"radius", "matching-loss", "delta-norm", "hypothesis-0"})
-    EXPECT_FALSE(is_reserved(name)) << name;
-}
-
 TEST(RoundMetric, AtAnEpsilonIsOfTheLastEvaluatedRoundWithin) {
   EXPECT_EQ(read("accuracy@epsilon=1").round, 4);
   EXPECT_EQ(read("accuracy@epsilon=1.25").round, 4) << "round 5 is within, but was not evaluated";

@@ -26,6 +26,16 @@ TEST(ColumnSelection, KeepsTheGivenOrderAndKnowsEveryName) {
               HasSubstr("|   uplink | downlink | total uplink | total downlink | seconds |"));
 }
 
+TEST(ColumnSelection, LeavesNoNameOfItsOwnToObservations) {
+  for (const char* name : {"epsilon", "epsilon-rdp", "Epsilon", "my_epsilon", "delta", "loss", "test_loss",
+                           "macro_f1", "class:3", "round", "best_client_accuracy", "unit", "adjacency",
+                           "policy", "budget", "public-data", "label", "seed", "total-uplink"})
+    EXPECT_TRUE(is_reserved(name)) << name;
+  for (const char* name : {"radius", "matching-loss", "delta-norm", "hypothesis-0", "distance", "agreement",
+                           "labelled", "votes", "vote-crossings", "private-gradients", "generator-loss"})
+    EXPECT_FALSE(is_reserved(name)) << name;
+}
+
 // An epsilon says nothing without them.
 TEST(ColumnSelection, SaysWhatAnEpsilonIsOfOnceWhereRowsAgree) {
   Summary other = finished_privately("dp-fedprox", 1, 0.5);
