@@ -2,13 +2,19 @@
 
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/config/sections/sections.hpp"
 #include "harness/config/syntax/document.hpp"
+#include "partitions/partition.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -66,6 +72,35 @@ std::string key_text(const Setting& setting) {
   return results::exact_number(*number);
 }
 
+// The keys of a section of experiment files; none where data sets, models, policies or plugins declare them,
+// which this program does not load for tables.
+std::vector<std::string> keys_of_section(const std::string& name) {
+  const Catalog catalog;
+  const std::vector<config::SectionSpec> specs = config::sections(catalog);
+  const config::SectionSpec* spec = config::find_spec(specs, name);
+  const bool of_partitions = spec != nullptr && spec->entries == &catalog.partitions;
+  if (spec == nullptr || (spec->entries != nullptr && !of_partitions)) return {};
+  std::set<std::string> keys;
+  for (const config::Key& key : spec->keys) keys.insert(key.name());
+  for (const std::string& kind : of_partitions ? partition_names() : std::vector<std::string>()) {
+    for (const Field& field : partition_fields(kind)) keys.insert(field.name);
+  }
+  return {keys.begin(), keys.end()};
+}
+
+// Of a path: a misspelt key would match no row, as one that this table lacks does, and not be told from it.
+void check_path(const std::string& path, const Place& place) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string::npos) return;
+  const std::string section = path.substr(0, dot), key = path.substr(dot + 1);
+  const std::vector<std::string> keys = keys_of_section(section);
+  if (keys.empty() || contains(keys, key)) return;
+  complain({.place = place,
+            .found = fmt::format("unknown key {} in [{}]", config::in_quotes(key), section),
+            .allowed = join_names(keys),
+            .nearest = config::nearest_to(key, keys)});
+}
+
 // A table stands for the keys in it: partition.alpha = 0.5.
 void add_key(std::vector<FigureKey>& keys, const std::string& above, const Setting& setting) {
   const std::string name = above + setting.key;
@@ -73,6 +108,7 @@ void add_key(std::vector<FigureKey>& keys, const std::string& above, const Setti
     for (const Setting& below : setting.written.table()->settings) add_key(keys, name + ".", below);
     return;
   }
+  check_path(name, setting.place);
   FigureKey key{.name = name, .value = key_text(setting), .place = setting.place};
   // What a figure says of itself goes over what its list says.
   std::erase_if(keys, [&](const FigureKey& known) { return known.name == name; });
