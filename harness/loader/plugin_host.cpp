@@ -149,6 +149,7 @@ void PluginHost::load(PluginReport& report, bool try_first) {
       if (const AlgorithmInfo* taken = registry_.find(info.name)) {
         throw Error::of("its algorithm name \"{}\" is already taken by {}", info.name, taken->library);
       }
+      check_settings(info);
     }
     for (AlgorithmInfo info : offered.algorithms()) {
       info.plugin = fmt::format("{} {}", report.name, report.version);
@@ -160,6 +161,17 @@ void PluginHost::load(PluginReport& report, bool try_first) {
     report.problem = thrown.what();
   } catch (...) {
     report.problem = "its install function threw something that is not a std::exception";
+  }
+}
+
+void PluginHost::check_settings(const AlgorithmInfo& info) const {
+  for (const Field& field : info.fields) {
+    if (!contains(policy_settings_, field.name)) continue;
+    throw Error(Complaint{
+        .found = fmt::format("the setting \"{}\" of algorithm \"{}\" is called like one of [privacy]",
+                             field.name, info.name),
+        .allowed = fmt::format("any name but {}", join_names(policy_settings_)),
+        .remedy = fmt::format("Rename it, such as \"own_{}\"", field.name)});
   }
 }
 

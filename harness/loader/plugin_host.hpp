@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fedarena/algorithm.hpp"
@@ -23,6 +24,12 @@ struct PluginReport {
 /// may live until the end. A broken plugin is reported and does not stop the others.
 class PluginHost {
  public:
+  PluginHost() = default;
+  /// A plugin with a setting of such a name is not in use: tables and sweeps know it as another's, that of
+  /// the privacy policy.
+  explicit PluginHost(std::vector<std::string> policy_settings)
+      : policy_settings_(std::move(policy_settings)) {}
+
   /// Loads every plugin in the folder, in order of file name. Error when the folder does not exist.
   void load_folder(const std::filesystem::path& folder);
 
@@ -38,6 +45,9 @@ class PluginHost {
   // Loads a plugin that fits; `try_first`: in a copy of the process.
   void load(PluginReport& report, bool try_first);
 
+  void check_settings(const AlgorithmInfo& info) const;
+
+  std::vector<std::string> policy_settings_;
   Registry registry_;
   std::vector<PluginReport> reports_;
 };

@@ -4,11 +4,12 @@
 #include "fedarena/base/print.hpp"
 
 #include "harness/config/sections/devices.hpp"
+#include "harness/runner/plan/catalog.hpp"
 
 namespace fedarena {
 
 PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
-  PluginHost host;
+  PluginHost host(policy_settings());
   for (const std::filesystem::path& folder : plugin_folders(plugin_path)) host.load_folder(folder);
   for (const PluginReport& report : host.reports()) {
     if (report.problem.empty()) continue;

@@ -1,6 +1,9 @@
 #include "harness/runner/plan/catalog.hpp"
 
+#include <set>
+
 #include "datasets/registry.hpp"
+#include "harness/config/sections/sections.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/policies.hpp"
 #include "partitions/partition.hpp"
@@ -43,6 +46,18 @@ Catalog make_catalog(const PluginHost& host) {
                                 .check = [make = policy.make](const Settings& settings) { make(settings); }});
   }
   return catalog;
+}
+
+std::vector<std::string> policy_settings() {
+  const Catalog catalog = make_catalog(PluginHost());
+  const std::vector<config::SectionSpec> specs = config::sections(catalog);
+  const config::SectionSpec& section = *config::find_spec(specs, config::kPrivacy);
+  std::set<std::string> names;
+  for (const config::Key& key : section.keys) names.insert(key.name());
+  for (const CatalogEntry& policy : *section.entries) {
+    for (const Field& field : policy.fields) names.insert(field.name);
+  }
+  return {names.begin(), names.end()};
 }
 
 }  // namespace fedarena

@@ -1,5 +1,6 @@
 #include "harness/loader/plugin_host.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -68,6 +69,18 @@ TEST_F(Host, SaysWhatIsWrongWithEachBadPlugin) {
   EXPECT_THAT(problem("z_duplicate.so"),
               AllOf(HasSubstr("its algorithm name \"thrower\" is already taken by"), HasSubstr("good.so")));
   EXPECT_EQ(problem("z_twice.so"), "the algorithm name \"twin\" is already taken by the same plugin");
+}
+
+// Columns of tables and keys of sweeps would not say whose it is.
+TEST(PolicySettings, AreNotThoseOfAnAlgorithm) {
+  PluginHost host({"budget", "where"});
+  host.load_folder(bad_plugins());
+  const auto good = std::ranges::find_if(
+      host.reports(), [](const PluginReport& report) { return report.library.filename() == "good.so"; });
+  EXPECT_EQ(
+      good->problem,
+      "the setting \"where\" of algorithm \"thrower\" is called like one of [privacy]; allowed: any name "
+      "but budget, where\n  Rename it, such as \"own_where\"");
 }
 
 // Names become folders of runs, keys of files and fields of records.

@@ -10,6 +10,7 @@
 #include "fedarena/plugin.hpp"
 
 #include "harness/config/sections/sections.hpp"
+#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "partitions/partition.hpp"
@@ -39,6 +40,12 @@ TEST(Registry, RefusesSettingsNamedLikeAnyKeyOfTheSectionOfAlgorithms) {
     EXPECT_THAT(test::message_of([&] { Registry().add(info); }), testing::HasSubstr("needs for itself"))
         << name;
   }
+}
+
+TEST(PolicySettings, AreTheKeysOfPrivacyUnderAnyPolicy) {
+  EXPECT_THAT(policy_settings(),
+              testing::IsSupersetOf({"policy", "budget", "delta", "clip_norm", "noise_multiplier",
+                                     "noise_for_epsilon", "adaptive_clipping", "mechanism", "epsilon"}));
 }
 
 // Kinds that ask for labels refuse data without any.
