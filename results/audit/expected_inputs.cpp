@@ -10,17 +10,18 @@
 namespace fedarena::results {
 namespace {
 
-// Published data sets: training examples, 0 where files differ, and classes.
+// Published data sets: training examples, 0 where files differ, classes, and test examples where each class
+// has as many.
 struct KnownData {
   std::string_view name;
-  std::int64_t train = 0, classes = 0;
+  std::int64_t train = 0, classes = 0, even_test = 0;
 };
-constexpr std::array<KnownData, 9> kKnownData = {{{"glyphs", 0, 10},
+constexpr std::array<KnownData, 9> kKnownData = {{{"glyphs", 0, 10, 2'000},
                                                   {"linear-mixture", 0, 0},
                                                   {"mnist", 60'000, 10},
-                                                  {"fashion-mnist", 60'000, 10},
-                                                  {"cifar10", 50'000, 10},
-                                                  {"cifar100", 50'000, 100},
+                                                  {"fashion-mnist", 60'000, 10, 10'000},
+                                                  {"cifar10", 50'000, 10, 10'000},
+                                                  {"cifar100", 50'000, 100, 10'000},
                                                   {"svhn", 73'257, 10},
                                                   {"femnist", 0, 62},
                                                   {"fed-emnist", 0, 62}}};
@@ -94,6 +95,15 @@ std::optional<std::int64_t> expected_classes(const ResolvedSettings& settings) {
   if (name == "cifar100" && settings.of("data.labels") == "coarse") return 20;
   if (name == "fed-emnist" && settings.of("data.digits_only") == "true") return 10;
   return known->classes;
+}
+
+std::optional<std::vector<std::int64_t>> expected_test_counts(const ResolvedSettings& settings) {
+  const std::string name = settings.of("data.name");
+  if (name == "mnist") return {{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}};
+  const KnownData* known = find_named(kKnownData, name, &KnownData::name);
+  if (known == nullptr || known->even_test == 0) return std::nullopt;
+  const std::int64_t classes = *expected_classes(settings);
+  return std::vector(static_cast<std::size_t>(classes), known->even_test / classes);
 }
 
 std::optional<std::int64_t> expected_tensors(const ResolvedSettings& settings) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "results/record/run_setup.hpp"
 
@@ -17,6 +18,9 @@ std::optional<std::int64_t> expected_examples(const ResolvedSettings& settings);
 
 /// How many classes the data have, 0 on regression data; none where files decide it.
 std::optional<std::int64_t> expected_classes(const ResolvedSettings& settings);
+
+/// How many test examples of each class there are; none where files decide it, and on regression data.
+std::optional<std::vector<std::int64_t>> expected_test_counts(const ResolvedSettings& settings);
 
 /// How many tensors the parameters of the model are; none of a model that this program does not bring along.
 std::optional<std::int64_t> expected_tensors(const ResolvedSettings& settings);

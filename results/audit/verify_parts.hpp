@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "results/audit/audited_run.hpp"
+#include "results/audit/comparison.hpp"
 #include "results/audit/verify.hpp"
 
 namespace fedarena::results {
@@ -34,6 +38,10 @@ void verify_domains(const AuditedRun& run, Verification& verification);
 
 /// Which tests, of how many classes, the rounds tell of, and an early end, against the experiment.
 void verify_tests(const AuditedRun& run, Verification& verification);
+
+/// Accuracies of classes, and of all test examples, against how many of these each class has.
+void verify_class_accuracies(std::span<const RoundRecord> rounds, std::span<const std::int64_t> test_counts,
+                             const Comparison& compare);
 
 /// The card of the partition against the summary, its counts, the ledger and the experiment; without a card,
 /// the ledger's numbers of examples against the experiment.

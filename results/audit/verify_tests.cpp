@@ -1,6 +1,7 @@
 // What rounds tell of tests, against the settings: which there are, of how many classes, and the end that
 // rules about validation examples make.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -50,7 +51,8 @@ double most_macro_f1(const std::vector<std::optional<double>>& accuracies) {
 }
 
 // Whether rounds tell an accuracy of each class where they tell one of all, which is among these: a mean.
-void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int64_t> classes,
+// `exact`: whether that mean is compared by itself.
+void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int64_t> classes, bool exact,
                      const Comparison& compare) {
   constexpr double kRounding = 1e-9;
   const bool any =
@@ -72,7 +74,7 @@ void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int
       most = std::max(most, accuracy.value_or(0));
     }
     kinds.result(
-        least - kRounding <= *round.test_accuracy && *round.test_accuracy <= most + kRounding,
+        exact || (least - kRounding <= *round.test_accuracy && *round.test_accuracy <= most + kRounding),
         "test_accuracy", whose, exact_number(*round.test_accuracy),
         fmt::format("from {} to {}, as that of the classes", exact_number(least), exact_number(most)));
     const double most_f1 = most_macro_f1(accuracies);
@@ -103,12 +105,40 @@ void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& 
 
 }  // namespace
 
+void verify_class_accuracies(std::span<const RoundRecord> rounds, std::span<const std::int64_t> test_counts,
+                             const Comparison& compare) {
+  Kinds kinds(compare);
+  for (const RoundRecord& round : rounds) {
+    if (!round.test_accuracy || !round.classes || round.classes->accuracy.size() != test_counts.size())
+      continue;  // another number of classes: told
+    const std::string whose = fmt::format(" of round {}", round.round);
+    double right = 0, all = 0;
+    for (std::size_t label = 0; label < test_counts.size(); ++label) {
+      const auto examples = static_cast<double>(test_counts[label]);
+      const std::optional<double> accuracy = round.classes->accuracy[label];
+      const double answers = std::round(accuracy.value_or(0) * examples);
+      const std::optional<double> part = examples > 0 ? std::optional(answers / examples) : std::nullopt;
+      kinds.result(accuracy == part, "class_accuracy", fmt::format("{}, class {}", whose, label),
+                   accuracy ? exact_number(*accuracy) : "null",
+                   "a part of " + counted(test_counts[label], "example"));
+      right += answers;
+      all += examples;
+    }
+    kinds.result(*round.test_accuracy == right / all, "test_accuracy", whose,
+                 exact_number(*round.test_accuracy),
+                 exact_number(right / all) + ", by the accuracies of the classes");
+  }
+  kinds.conclude();
+}
+
 void verify_tests(const AuditedRun& run, Verification& verification) {
   Comparison compare(verification, run.file(kSummaryFile));
   if (run.finished()) compare_end(run.summary, run.rounds(), run.settings, compare);
   Comparison compare_rounds(verification, run.file(kRoundsFile));
   compare_tests(run.rounds(), run.settings, compare_rounds);
-  compare_classes(run.rounds(), classes_of(run.card, run.settings), compare_rounds);
+  const auto test_counts = expected_test_counts(run.settings);
+  compare_classes(run.rounds(), classes_of(run.card, run.settings), test_counts.has_value(), compare_rounds);
+  if (test_counts) verify_class_accuracies(run.rounds(), *test_counts, compare_rounds);
 }
 
 }  // namespace fedarena::results

@@ -12,6 +12,8 @@
 #include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "results/audit/comparison.hpp"
+#include "results/audit/expected_inputs.hpp"
+#include "results/audit/verify_parts.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/test_metrics.hpp"
 
@@ -19,6 +21,17 @@ namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Of data whose test examples nobody has counted before.
+void compare_classes(const results::RunDirectory& run, const Dataset& dataset,
+                     results::Verification& verification) {
+  const auto settings = results::resolved_settings(run.read_file(results::kExperimentFile));
+  if (dataset.classes == 0 || results::expected_test_counts(settings)) return;
+  const torch::Tensor counts = torch::bincount(dataset.test.targets, {}, dataset.classes);
+  results::verify_class_accuracies(
+      run.rounds(), {counts.data_ptr<std::int64_t>(), static_cast<std::size_t>(counts.numel())},
+      results::Comparison(verification, run.path() / results::kRoundsFile));
+}
 
 results::Verification verify_data(const fs::path& path, const Catalog& catalog, SharedInputs& inputs) {
   results::Verification verification;
@@ -32,6 +45,7 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
   compare.text("dataset_note", summary.dataset_note, data_note(experiment, inputs.dataset(experiment)));
   const auto dealt = inputs.dealt(experiment, summary.seed);
   compare.text("partition_hash", summary.partition_hash, dealt->card.statistics.index_hash);
+  compare_classes(run, inputs.dataset(experiment), verification);
   if (run.has(results::kClientsFile)) {
     const std::string file = (path / results::kClientsFile).string();
     const std::int64_t all = inputs.dataset(experiment).test.size();

@@ -398,6 +398,22 @@ TEST_F(VerifyCommand, FindsMoreTestExamplesThanThereAreWithTheData) {
               HasSubstr("clients.json: test examples of client 0 is 900000"));
 }
 
+// A mean of them in which the classes weigh otherwise.
+TEST_F(ChangedData, TellsHowManyTestExamplesClassesHave) {
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  const results::RoundRecord first = rounds_of(run).front();
+  const double of_class = first.classes->accuracy.front().value();
+  ASSERT_NE(of_class, *first.test_accuracy);
+  replace_in(run / "rounds.jsonl", fmt::format("\"test_accuracy\":{}", *first.test_accuracy),
+             fmt::format("\"test_accuracy\":{}", of_class));
+  edit_summary(run, [](results::Summary&) {});
+  succeed("verify out");
+  EXPECT_THAT(failed("verify --data out").out,
+              HasSubstr(fmt::format("rounds.jsonl: test_accuracy of round 1 is {}; recomputed: {}, by the "
+                                    "accuracies of the classes\n",
+                                    of_class, *first.test_accuracy)));
+}
+
 TEST_F(ChangedData, IsFoundByVerifyWithData) {
   EXPECT_THAT(succeed("verify out --data").out, HasSubstr("verified: 2 runs"));
   scratch.write("t.csv", table(1));

@@ -182,8 +182,8 @@ TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
               ElementsAre("rounds.jsonl: class_accuracy of round 2 is 9 classes; recomputed: 10"));
   EXPECT_THAT(
       with([](ClassMetrics& classes) { std::ranges::fill(classes.accuracy, 0.7); }),
-      ElementsAre("rounds.jsonl: test_accuracy of round 2 is 0.75; recomputed: from 0.7 to 0.7, as that "
-                  "of the classes"));
+      ElementsAre("rounds.jsonl: test_accuracy of round 2 is 0.75; recomputed: 0.7, by the accuracies of "
+                  "the classes"));
   EXPECT_THAT(
       with([](ClassMetrics& classes) { classes.macro_f1 = 0.9; }),
       ElementsAre(StartsWith("rounds.jsonl: macro_f1 of round 2 is 0.9; recomputed: at most 0.857142")));
@@ -192,6 +192,37 @@ TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
   });
   EXPECT_THAT(run_.differences(),
               testing::Contains("rounds.jsonl: class_accuracy of round 3 is absent; recomputed: a list"));
+}
+
+// Of the classes of glyphs, 200 test examples each.
+TEST_F(VerifySettings, NoticesAnAccuracyThatThoseOfTheClassesDoNotGive) {
+  const auto with = [&](double second, double all) {
+    run_.change_rounds([&](RoundRecord& round) {
+      round.classes = ClassMetrics{.accuracy = std::vector<std::optional<double>>(10, 0.75), .macro_f1 = 0.5};
+      if (round.round != 2) return;
+      round.classes->accuracy[0] = 0.5;
+      round.classes->accuracy[1] = second;
+      round.test_accuracy = all;
+    });
+    return run_.differences();
+  };
+  EXPECT_THAT(with(1, 0.75), IsEmpty());
+  EXPECT_THAT(with(1, 0.7505), ElementsAre("rounds.jsonl: test_accuracy of round 2 is 0.7505; recomputed: "
+                                           "0.75, by the accuracies of the classes"));
+  EXPECT_THAT(with(0.9985, 0.75), ElementsAre("rounds.jsonl: class_accuracy of round 2, class 1 is 0.9985; "
+                                              "recomputed: a part of 200 examples"));
+}
+
+// Of data whose test examples nobody here has counted.
+TEST_F(VerifySettings, NoticesAnAccuracyOutsideThoseOfTheClasses) {
+  run_.edit(kExperimentFile, "\"glyphs\"", "\"svhn\"");
+  run_.change_rounds([](RoundRecord& round) {
+    const double of_class = round.round == 2 ? 0.7 : 0.75;
+    round.classes =
+        ClassMetrics{.accuracy = std::vector<std::optional<double>>(10, of_class), .macro_f1 = 0.5};
+  });
+  EXPECT_THAT(run_.differences(), Contains("rounds.jsonl: test_accuracy of round 2 is 0.75; recomputed: from "
+                                           "0.7 to 0.7, as that of the classes"));
 }
 
 // Where a run has no card, its ledger has the sizes.
