@@ -31,6 +31,10 @@ constexpr std::array<std::string_view, 12> kReadMessages = {"ldp-fedavg", "fedsg
 // Of these, whose server sends something else than one model.
 constexpr std::array<std::string_view, 8> kOtherDownlinks = {"ifca", "fedgm",      "fedd3",  "dsc",
                                                              "psg",  "per-fedavg", "sda-fl", "ldp-fedavg"};
+// Whose clients send the change of one model and their number of examples, and nothing else.
+constexpr std::array<std::string_view, 13> kSendChanges = {
+    "fedavg",     "dp-fedavg", "fedprox", "dp-fedprox", "fine-tune", "ditto", "fedavgm",
+    "fedadagrad", "fedadam",   "fedyogi", "per-fedavg", "feddf",     "dense"};
 // Whose test examples are of the same users as their training examples.
 constexpr std::array<std::string_view, 2> kUsersInBothParts = {"fed-emnist", "linear-mixture"};
 
@@ -298,7 +302,17 @@ std::optional<std::int64_t> ExpectedLedger::bytes_sent_down(std::int64_t paramet
   constexpr std::int64_t kFrame = 32;  // of a message that is one vector
   const std::optional<std::int64_t> vectors = this->vectors();
   if (vectors != 1 || contains(kOtherDownlinks, algorithm_)) return std::nullopt;
-  return times(parameters, settings_.of("experiment.dtype") == "float64" ? 8 : 4) + kFrame;
+  return bytes_of_model(parameters) + kFrame;
+}
+
+std::optional<std::int64_t> ExpectedLedger::bytes_sent_up(std::int64_t parameters) const {
+  constexpr std::int64_t kFrame = 33 + 18;  // of a vector and a number
+  if (!contains(kSendChanges, algorithm_)) return std::nullopt;
+  return bytes_of_model(parameters) + kFrame;
+}
+
+std::int64_t ExpectedLedger::bytes_of_model(std::int64_t parameters) const {
+  return times(parameters, settings_.of("experiment.dtype") == "float64" ? 8 : 4);
 }
 
 bool ExpectedLedger::may_have_centres() const {

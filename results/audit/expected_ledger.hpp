@@ -116,6 +116,9 @@ class ExpectedLedger {
   /// How many bytes the server sends to each client in a round, where that is a model of so many parameters
   /// and nothing else; none of other algorithms.
   std::optional<std::int64_t> bytes_sent_down(std::int64_t parameters) const;
+  /// How many bytes each client sends in a round, where that is the change of such a model and its number of
+  /// examples; none of other algorithms.
+  std::optional<std::int64_t> bytes_sent_up(std::int64_t parameters) const;
   /// Whether messages may be clipped around several centres. Their spread, which is of the run's models, then
   /// takes from what of_messages() says.
   bool may_have_centres() const;
@@ -160,6 +163,7 @@ class ExpectedLedger {
   std::optional<std::int64_t> vectors() const;
   // Of local SGD, where 0 steps count epochs instead.
   std::int64_t sgd_steps(std::int64_t examples, const char* steps, const char* epochs) const;
+  std::int64_t bytes_of_model(std::int64_t parameters) const;
   std::int64_t as_if_cohort() const { return settings_.number<std::int64_t>(section_ + "as_if_cohort", 0); }
   std::int64_t cohort_size(std::int64_t trained) const;
   std::int64_t trained(std::int64_t clients) const { return clients - std::ssize(held_out(clients)); }

@@ -179,16 +179,16 @@ void compare_draws(const std::vector<Draws>& draws, std::span<const RoundRecord>
   }
 }
 
-// What every client was sent, which tells how large the model is.
-void compare_downlinks(std::span<const RoundRecord> rounds, std::optional<std::int64_t> bytes, Kinds& kinds) {
+// What every client was sent or sent itself, which tells how large the model is. `way`: "to" or "by".
+void compare_bytes(std::span<const RoundRecord> rounds, std::int64_t RoundRecord::*recorded,
+                   std::optional<std::int64_t> bytes, const char* field, const char* way, Kinds& kinds) {
   for (const RoundRecord& round : rounds) {
     if (!bytes) return;
-    const std::string due = fmt::format("{} to each of {} clients", *bytes, round.clients);
-    const bool fits = round.clients == 0 ? round.downlink_bytes == 0
-                                         : round.downlink_bytes % round.clients == 0 &&
-                                               round.downlink_bytes / round.clients == *bytes;
-    kinds.result(fits, "downlink_bytes", fmt::format(" of round {}", round.round),
-                 std::to_string(round.downlink_bytes), due);
+    const std::int64_t all = round.*recorded;
+    const std::string due = fmt::format("{} {} each of {} clients", *bytes, way, round.clients);
+    const bool fits =
+        round.clients == 0 ? all == 0 : all % round.clients == 0 && all / round.clients == *bytes;
+    kinds.result(fits, field, fmt::format(" of round {}", round.round), std::to_string(all), due);
   }
 }
 
@@ -340,7 +340,10 @@ Verification verify_ledger(const AuditedRun& run) {
   if (tells_accuracies) compare_label_counts(ledger, expected, kinds);
   kinds.conclude();
   Kinds of_rounds(Comparison(verification, run.file(kRoundsFile)));
-  compare_downlinks(rounds, expected.bytes_sent_down(summary.parameters), of_rounds);
+  compare_bytes(rounds, &RoundRecord::downlink_bytes, expected.bytes_sent_down(summary.parameters),
+                "downlink_bytes", "to", of_rounds);
+  compare_bytes(rounds, &RoundRecord::uplink_bytes, expected.bytes_sent_up(summary.parameters),
+                "uplink_bytes", "by", of_rounds);
   of_rounds.conclude();
   if (ledger.unit() == Unit::kLocal && expected.may_have_any_releases())
     verification.notes.emplace_back(

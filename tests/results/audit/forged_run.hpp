@@ -186,6 +186,7 @@ class ForgedRun : public testing::Test {
       RoundRecord record = round_record(round);
       record.clients = 3;
       record.downlink_bytes = 3 * (32 + 4 * summary.parameters);
+      record.uplink_bytes = 3 * (51 + 4 * summary.parameters);
       record.examples = examples;
       if (tests_clients_) record.per_client = ClientMetrics{.tested = 3};
       run.append(record);
