@@ -179,6 +179,7 @@ results::RoundRecord Simulation::play_round() {
       local.push_back(std::move(all[place]));
   } catch (const BudgetSpent&) {
     ledger_ = std::move(ledger);  // of whom a round was withheld
+    spent_ = std::move(spent);
     throw;
   }
 

@@ -351,7 +351,8 @@ Verification verify_ledger(const AuditedRun& run) {
         "counted");
   if (budgets && summary.state == kFinished) {
     Comparison(verification, run.file(kSummaryFile))
-        .integer("spent_clients", summary.privacy->spent_clients, budgets->spent());
+        .integer("spent_clients", summary.privacy->spent_clients,
+                 summary.privacy->stopped.empty() ? budgets->spent() : clients - std::ssize(held_out));
   }
   if (ledger.unit() == Unit::kRecord && expected.is_repeatable() && !expected.has_empty_places())
     compare_draws(draws, rounds, Comparison(verification, run.file(kRoundsFile)));

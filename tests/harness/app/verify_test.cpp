@@ -192,26 +192,40 @@ TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
               HasSubstr("rounds of client 0 is 2; recomputed: 5, because the budget 3 pays"));
 }
 
-// A first round that asks for nothing says nothing of one that has no price at all.
-TEST_F(VerifyCommand, FindsNothingWhereABudgetPaysForNothingButAFreeRound) {
+// A first round that asks for nothing, and others for which no budget pays.
+SmallExperiment free_first_round() {
   const std::string small =
       "generator_steps = 1\ngenerator_width = 4\nteachers = 2\nmost_examples = 20\n"
       "personal_epochs = 0\n";
   const std::string policy =
       "\n[algorithms.privacy]\npolicy = \"local\"\nnoise_multiplier = 0.0\nbudget = [2.0]\n";
-  run_small(scratch,
-            {.seeds = "[1, 3]",
-             .rounds = 4,
-             .partition = "kind = \"iid\"\nclients = 3",
-             .cohort = "size = 1",
-             .training = "",
-             .algorithms = {"pppfl"},
-             .more = small + policy},
-            "--out out --set data.train=60");
+  return {.rounds = 4,
+          .partition = "kind = \"iid\"\nclients = 3",
+          .training = "",
+          .algorithms = {"pppfl"},
+          .more = small + policy};
+}
+
+// That it was free says nothing of one that has no price at all.
+TEST_F(VerifyCommand, FindsNothingWhereABudgetPaysForNothingButAFreeRound) {
+  SmallExperiment experiment = free_first_round();
+  experiment.seeds = "[1, 3]";
+  experiment.cohort = "size = 1";
+  run_small(scratch, experiment, "--out out --set data.train=60");
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
   // No data decided: what the second round sends was declared before the first.
   EXPECT_THAT(succeed("table out").out,
               AllOf(HasSubstr("|          0.00 |"), Not(HasSubstr("data may have decided"))));
+}
+
+// The round that ends the run is in no record but that.
+TEST_F(VerifyCommand, CountsWhoCannotPayForTheRoundThatEndsTheRun) {
+  run_small(scratch, free_first_round(), "--out out --set data.train=60");
+  EXPECT_EQ(summary_of(scratch / "out/pppfl-seed-1").privacy->spent_clients, 3);
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
+  edit_summary(scratch / "out/pppfl-seed-1",
+               [](results::Summary& summary) { summary.privacy->spent_clients = 0; });
+  EXPECT_THAT(failed("verify out").out, HasSubstr("summary.json: spent_clients is 0; recomputed: 3"));
 }
 
 // Root may read everything, so that a child becomes somebody else.

@@ -96,6 +96,18 @@ TEST_F(OwnBudgets, DropAnAnswerThatTurnedOutTooDear) {
   EXPECT_THAT(participations(simulation), ElementsAre(2, 4, 4, 4));
 }
 
+// The round is none, and who could not pay for it has spent a budget all the same.
+TEST_F(OwnBudgets, AreSpentByARoundThatNobodyCouldPayFor) {
+  algorithm.steps = 2;
+  const PrivacyPolicy policy = records_hidden();
+  std::vector<double> budgets;
+  for (std::int64_t client = 0; client < 4; ++client) budgets.push_back(cost(policy, client, 3));
+  algorithm.steps_in = [](std::int64_t round) { return round == 3 ? 50 : 2; };
+  Simulation simulation(everyone(with_budget(policy, list(budgets))));
+  EXPECT_EQ(rounds_of(simulation), 2);
+  EXPECT_THAT(simulation.spent(), ElementsAre(0, 1, 2, 3));
+}
+
 // Of its first round, too: no other one tells what it would have asked for, had it been answered otherwise.
 TEST_F(OwnBudgets, ChargeTheBudgetWhereAFirstAnswerIsDropped) {
   algorithm.steps = 2;
