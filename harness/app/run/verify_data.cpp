@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,6 +38,30 @@ void compare_classes(const results::RunDirectory& run, const Dataset& dataset,
       results::Comparison(verification, run.path() / results::kRoundsFile));
 }
 
+// Which clients were tested, and on how many examples, against those that they were dealt.
+void compare_client_tests(const results::RunDirectory& run, const Experiment& experiment, std::int64_t seed,
+                          const PartitionedData& dealt, results::Verification& verification) {
+  const std::optional<results::ClientScores> scores = run.client_scores();
+  if (!scores) return;
+  const auto held_out = held_out_clients(experiment, seed, std::ssize(dealt.partition));
+  std::map<std::int64_t, std::int64_t> due, tested;  // examples of each client
+  for (std::int64_t client = 0; client < std::ssize(dealt.client_tests); ++client) {
+    const auto examples = std::ssize(dealt.client_tests[static_cast<std::size_t>(client)]);
+    if (examples > 0 && !std::ranges::binary_search(held_out, client)) due[client] = examples;
+  }
+  for (const auto& score : scores->clients) tested[score.client] = score.test_examples;
+  results::Comparison compare(verification, run.path() / results::kClientsFile);
+  compare.integer("clients tested", std::ssize(tested), std::ssize(due));
+  results::Kinds kinds(std::move(compare));
+  for (const auto& [client, examples] : tested) {
+    const auto found = due.find(client);
+    kinds.result(found != due.end() && found->second == examples, "test examples",
+                 results::client_text(client), std::to_string(examples),
+                 std::to_string(found == due.end() ? 0 : found->second));
+  }
+  kinds.conclude();
+}
+
 results::Verification verify_data(const fs::path& path, const Catalog& catalog, SharedInputs& inputs) {
   results::Verification verification;
   const auto run = results::RunDirectory::open(path);
@@ -46,18 +75,7 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
   const auto dealt = inputs.dealt(experiment, summary.seed);
   compare.text("partition_hash", summary.partition_hash, dealt->card.statistics.index_hash);
   compare_classes(run, inputs.dataset(experiment), verification);
-  if (run.has(results::kClientsFile)) {
-    const std::string file = (path / results::kClientsFile).string();
-    const std::int64_t all = inputs.dataset(experiment).test.size();
-    results::Comparison compare_clients(verification, file);
-    for (const auto& score :
-         results::parse_client_scores(run.read_file(results::kClientsFile), file).clients) {
-      if (score.test_examples <= all) continue;
-      compare_clients.result(false, fmt::format("test examples of client {}", score.client),
-                             std::to_string(score.test_examples),
-                             fmt::format("at most the {} that there are", all));
-    }
-  }
+  compare_client_tests(run, experiment, summary.seed, *dealt, verification);
   if (!run.has(results::kPartitionFile)) return verification;
   const std::string card = to_json_text(recorded_partition(experiment, summary.seed, dealt->card));
   results::Comparison compare_card(verification, path / results::kPartitionFile);

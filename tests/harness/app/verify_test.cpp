@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "harness/app/command_line.hpp"
@@ -402,14 +403,20 @@ TEST_F(VerifyCommand, ReadsAnExperimentWhole) {
               AllOf(HasSubstr("out/fedavg-seed-1/experiment.toml:"), HasSubstr(": not TOML: ")));
 }
 
-// Of so many examples any accuracy may be.
-TEST_F(VerifyCommand, FindsMoreTestExamplesThanThereAreWithTheData) {
-  run_small(scratch, {.evaluation = "per_client = true"});
-  const fs::path run = scratch / "out/fedavg-seed-1";
-  replace_in(run / "clients.json", "\"test_examples\":", "\"test_examples\":900000");
-  edit_summary(run, [](results::Summary&) {});
+// Of twice as many examples an accuracy may be the same.
+TEST_F(VerifyCommand, FindsOtherTestExamplesOfClientsThanTheDataGive) {
+  run_small(scratch, {.evaluation = "per_client = true\nheld_out_clients = 0.25"});
+  EXPECT_THAT(succeed("verify out --data").out, HasSubstr(", 0 differences"));
+  const auto run = results::RunDirectory::open(scratch / "out/fedavg-seed-1");
+  results::ClientScores scores = run.client_scores().value();
+  results::ClientScore& first = scores.clients.front();
+  const std::int64_t examples = std::exchange(first.test_examples, 2 * first.test_examples);
+  run.write_client_scores(scores);
+  run.write_summary(run.summary());  // seals that
+  succeed("verify out");
   EXPECT_THAT(failed("verify --data out").out,
-              HasSubstr("clients.json: test examples of client 0 is 900000"));
+              HasSubstr(fmt::format("clients.json: test examples of client {} is {}; recomputed: {}\n",
+                                    first.client, 2 * examples, examples)));
 }
 
 // A mean of them in which the classes weigh otherwise.
