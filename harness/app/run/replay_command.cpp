@@ -22,6 +22,7 @@
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/device.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/run_experiment.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/bundle/replay_difference.hpp"
@@ -109,6 +110,15 @@ void check_device(const fs::path& recorded, const std::string& device) {
   }
 }
 
+// Nor from other data.
+void check_data(const fs::path& recorded, const results::Summary& summary, const std::string& now) {
+  if (now == summary.data_hash) return;
+  throw Error::in(recorded,
+                  fmt::format("this run was made from other data: {}: their SHA-256 was {}, now {}",
+                              summary.dataset, summary.data_hash, now),
+                  {.remedy = "Put the old data back: other data give other bits."});
+}
+
 // Before hours are spent on the first.
 void check_empty(const results::Manifest& manifest, const fs::path& out) {
   for (const results::BundledRun& run : manifest.runs) {
@@ -129,13 +139,22 @@ int run_replay(const ReplayArguments& arguments) {
   check_empty(manifest, out);
   const PluginHost host = load_plugins(arguments.plugin_path);
   const Catalog catalog = make_catalog(host);
+  const auto points_of = [&](const results::BundledRun& bundled) {
+    const fs::path file = fs::path(bundled.folder) / results::kExperimentFile;
+    return read_grid(config::read_document(unpacked.path() / file, (arguments.file / file).string()), {},
+                     catalog);
+  };
+  // Before hours are spent on the first.
+  for (SharedInputs inputs; const results::BundledRun& bundled : manifest.runs) {
+    const Experiment experiment = points_of(bundled).front().experiment;
+    check_device(bundled.folder, experiment.device);
+    check_data(bundled.folder, results::RunDirectory::open(unpacked.path() / bundled.folder).summary(),
+               inputs.data_hash(experiment));
+  }
   Tally tally;
   for (const results::BundledRun& bundled : manifest.runs) {
     const fs::path recorded = unpacked.path() / bundled.folder;
-    const fs::path in_bundle = arguments.file / bundled.folder / results::kExperimentFile;
-    const std::vector<GridPoint> points = read_grid(
-        config::read_document(recorded / results::kExperimentFile, in_bundle.string()), {}, catalog);
-    check_device(bundled.folder, points.front().experiment.device);
+    const std::vector<GridPoint> points = points_of(bundled);
     const std::vector<PlannedCell> cells = plan_cells(points);
     RunOptions options;
     options.out = out / bundled.folder;
@@ -160,7 +179,7 @@ int run_replay(const ReplayArguments& arguments) {
   if (!tally.same_build_differed) return kSuccess;
   throw Error::in(arguments.file, "the same build gave other bits than are recorded",
                   {.remedy = "An algorithm draws or keeps what is not in its streams and state, the records "
-                             "were edited, or the data or a library that is not part of fedarena changed; "
+                             "were edited, or a library that is not part of fedarena changed; "
                              "`fedarena verify` checks the records by themselves."});
 }
 

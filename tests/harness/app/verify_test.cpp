@@ -435,6 +435,15 @@ TEST_F(ChangedData, TellsHowManyTestExamplesClassesHave) {
                                     of_class, *first.test_accuracy)));
 }
 
+TEST_F(ChangedData, IsRefusedByReplayBeforeItRunsAnything) {
+  succeed("bundle out -o runs.tar.gz");
+  scratch.write("t.csv", table(1));
+  EXPECT_THAT(refused("replay runs.tar.gz --out again"),
+              AllOf(HasSubstr("fedavg-seed-1: this run was made from other data: csv (path = \"t.csv\""),
+                    HasSubstr("their SHA-256 was "), HasSubstr("Put the old data back")));
+  EXPECT_FALSE(fs::exists(scratch / "again"));
+}
+
 TEST_F(ChangedData, IsFoundByVerifyWithData) {
   EXPECT_THAT(succeed("verify out --data").out, HasSubstr("verified: 2 runs"));
   scratch.write("t.csv", table(1));
