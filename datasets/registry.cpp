@@ -123,6 +123,13 @@ Dataset load_dataset(const std::string& name, const Settings& settings, const Se
   return dataset;
 }
 
+torch::Tensor load_unscaled_inputs(const std::string& name, const Settings& settings,
+                                   const SearchPath& search_path) {
+  const DatasetSource& source = find_source(name);
+  if (source.unscaled == nullptr) return {};
+  return source.unscaled(complete(source.fields, settings), search_path);
+}
+
 SearchPath default_search_path() {
   SearchPath folders;
   const std::string listed = environment("FEDARENA_DATA");

@@ -54,6 +54,12 @@ std::string describe_dataset(const std::string& name, const Settings& settings);
 /// unknown or out of range, when the files are not there, or when one is not the published file.
 Dataset load_dataset(const std::string& name, const Settings& settings, const SearchPath& search_path);
 
+/// The training inputs of the same data set with its columns of numbers as they are in files, in double
+/// precision and not scaled by anything; undefined for a data set without such columns. Throws what
+/// load_dataset() throws of files and settings.
+torch::Tensor load_unscaled_inputs(const std::string& name, const Settings& settings,
+                                   const SearchPath& search_path);
+
 /// The folders of the environment variable FEDARENA_DATA (separated by colons, empty entries ignored), then
 /// `$XDG_CACHE_HOME/fedarena`, or `~/.cache/fedarena` where XDG_CACHE_HOME is not an absolute path.
 SearchPath default_search_path();

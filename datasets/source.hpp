@@ -21,6 +21,8 @@ struct DatasetSource {
   PublishedFiles files = {};  ///< what it is read from, where its origin is kFiles
   /// Reads or makes the data, all but its name. Gets every setting. Throws Error.
   Dataset (*load)(const Settings& settings, const SearchPath& search_path);
+  /// The training inputs with the columns of numbers as they are in files, where `load` scales such columns.
+  torch::Tensor (*unscaled)(const Settings& settings, const SearchPath& search_path) = nullptr;
   /// The files that `load` would read, where `files` does not list them all; throws Error when they are not
   /// there.
   std::vector<std::filesystem::path> (*find)(const Settings& settings,

@@ -188,25 +188,35 @@ std::vector<double> fitted_numbers(const CsvScales& scales) {
   return numbers;
 }
 
-// Some rows of a table. Features: scaled numbers, then a 0 or 1 for every category.
-Examples encode(const CsvTable& table, const CsvScales& scales, const std::vector<std::int64_t>& rows,
-                NameNumbers& users) {
+// Features of some rows of a table: scaled numbers, then a 0 or 1 for every category.
+template <typename Number>
+torch::Tensor encode_features(const CsvTable& table, const std::vector<ColumnScale>& scales,
+                              const std::vector<std::int64_t>& rows) {
   auto width = std::ssize(table.features());
   for (const TextColumn& column : table.categorical()) width += std::ssize(column.names());
+  torch::Tensor inputs = torch::zeros({std::ssize(rows), width}, c10::CppTypeToScalarType<Number>::value);
+  auto* next = inputs.data_ptr<Number>();
+  for (const std::int64_t place : rows) {
+    const auto row = static_cast<std::size_t>(place);
+    for (std::size_t feature = 0; feature < scales.size(); ++feature)
+      *next++ = static_cast<Number>(scales[feature](table.features()[feature].values()[row]));
+    for (const TextColumn& column : table.categorical()) {
+      next[column.values()[row]] = 1;
+      next += column.names().size();
+    }
+  }
+  return inputs;
+}
+
+Examples encode(const CsvTable& table, const CsvScales& scales, const std::vector<std::int64_t>& rows,
+                NameNumbers& users) {
   const bool regression = table.regression();
   const auto count = std::ssize(rows);
-  Examples examples{.inputs = torch::zeros({count, width}, torch::kFloat32),
+  Examples examples{.inputs = encode_features<float>(table, scales.features, rows),
                     .targets = regression ? torch::empty({count, 1}, torch::kFloat32)
                                           : torch::empty({count}, torch::kInt64)};
-  auto* inputs = examples.inputs.data_ptr<float>();
   for (std::int64_t i = 0; i < count; ++i) {
     const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
-    for (std::size_t feature = 0; feature < scales.features.size(); ++feature)
-      *inputs++ = static_cast<float>(scales.features[feature](table.features()[feature].values()[row]));
-    for (const TextColumn& column : table.categorical()) {
-      inputs[column.values()[row]] = 1;
-      inputs += column.names().size();
-    }
     if (regression) {
       const double target = scales.target(table.numeric_target().values()[row]);
       examples.targets.data_ptr<float>()[i] = static_cast<float>(target);
@@ -220,8 +230,13 @@ Examples encode(const CsvTable& table, const CsvScales& scales, const std::vecto
   return examples;
 }
 
-Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
-  const CsvConfig config = CsvConfig::schema().read(settings);
+// A table, and which of its rows are for training and for testing.
+struct CsvRows {
+  CsvTable table;
+  CsvParts parts;
+};
+
+CsvRows read_rows(const CsvConfig& config, const SearchPath& search_path) {
   const auto file_of = [&](const std::string& key, const std::string& path) {
     return CsvFile(find_own(key, path, search_path), config.separator == "auto" ? "" : config.separator);
   };
@@ -248,11 +263,21 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   const std::int64_t first_rows = append(first_file, second ? 1 : 2);
   if (second) append(*second_file, 1);
   table.finish();
-
-  const CsvParts parts =
+  CsvParts parts =
       second ? split_at(first_rows, table.rows()) : draw_parts(table.rows(), config.test_fraction);
   // Of a drawn part, in_words tells: there is no label to be mended.
   if (second) check_test_classes(table, parts);
+  return {std::move(table), std::move(parts)};
+}
+
+torch::Tensor load_unscaled(const Settings& settings, const SearchPath& search_path) {
+  const auto [table, parts] = read_rows(CsvConfig::schema().read(settings), search_path);
+  return encode_features<double>(table, std::vector<ColumnScale>(table.features().size()), parts.train);
+}
+
+Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
+  const CsvConfig config = CsvConfig::schema().read(settings);
+  const auto [table, parts] = read_rows(config, search_path);
   const CsvScales scales = scale_columns(table, parts, config.standardise != "none",
                                          config.standardise == "all", config.unit_list());
   Dataset dataset;
@@ -270,7 +295,7 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   NameNumbers users;
   dataset.train = encode(table, scales, parts.train, users);
   dataset.test = encode(table, scales, parts.test, users);
-  if (!second) {
+  if (config.test_path.empty()) {
     dataset.train.positions = parts.train;
     dataset.test.positions = parts.test;
   }
@@ -288,6 +313,7 @@ DatasetSource csv_source() {
           .required = {"path", "target"},
           .origin = DatasetOrigin::kOwn,
           .load = load_csv,
+          .unscaled = load_unscaled,
           .check = [](const Settings& settings) { CsvConfig::schema().read(settings); }};
 }
 

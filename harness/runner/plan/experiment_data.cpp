@@ -11,6 +11,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "datasets/data_hash.hpp"
 #include "datasets/hold_out.hpp"
 #include "datasets/registry.hpp"
 
@@ -95,6 +96,17 @@ torch::Tensor load_proxy(const Experiment& experiment, const Dataset& data) {
   }
   const std::int64_t count = limit == 0 ? all.size(0) : limit;
   return all.narrow(0, 0, count).clone();  // lets go of the rest
+}
+
+std::int64_t count_known_unscaled(const Experiment& experiment) {
+  const Choice source = proxy_source(experiment);
+  const SearchPath path = default_search_path();
+  const torch::Tensor proxy = load_unscaled_inputs(source.name, source.settings, path);
+  if (!proxy.defined()) return 0;
+  const torch::Tensor data = load_unscaled_inputs(experiment.data.name, experiment.data.settings, path);
+  if (!data.defined()) return 0;
+  const std::int64_t limit = proxy_limit(experiment);
+  return count_known(limit == 0 ? proxy : proxy.narrow(0, 0, limit), data);
 }
 
 std::string choice_text(const Choice& choice) {

@@ -27,6 +27,10 @@ bool has_proxy(const Experiment& experiment);
 /// when they are not there or do not fit the data set.
 torch::Tensor load_proxy(const Experiment& experiment, const Dataset& data);
 
+/// How many of the proxy's inputs are among the training examples, those for validation included, by their
+/// columns of numbers as they are in files: each data set scales them by training rows of its own.
+std::int64_t count_known_unscaled(const Experiment& experiment);
+
 /// The data set with the settings that are not defaults, what is held out of it, and proxy data: rows of a
 /// table that differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction =
 /// 0.1)", "mnist (proxy = fashion-mnist (limit = 100))".

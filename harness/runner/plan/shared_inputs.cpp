@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include "fedarena/base/error.hpp"
 
@@ -99,29 +98,10 @@ void check_client_tests(const Partition& client_tests, const std::vector<std::in
           "Leave per_client out, or split each user's examples into training and test (LEAF: -t sample)"});
 }
 
-// Of the proxy's inputs, the share that is among the training or validation examples.
-double share_of_known(const torch::Tensor& proxy, const Dataset& data) {
-  std::int64_t count = count_known(proxy, data.train.inputs);
-  if (data.validation.size() > 0) count += count_known(proxy, data.validation.inputs);
-  return static_cast<double>(count) / static_cast<double>(proxy.size(0));
-}
-
-// The same of columns as they are in files, which each data set scales by training rows of its own; 0 where
-// single precision does not tell them apart.
-double share_of_known_unscaled(Experiment experiment) {
-  for (Settings* settings : {&experiment.data.settings, &experiment.proxy.settings}) {
-    for (auto& [name, value] : *settings) {
-      if (!std::holds_alternative<std::string>(value)) continue;
-      if (name == "standardise") value = std::string("none");
-      if (name == "units") value = std::string();
-    }
-  }
-  try {
-    const Dataset data = load_data(experiment);
-    return share_of_known(load_proxy(experiment, data), data);
-  } catch (const Error&) {
-    return 0;
-  }
+// How many of the proxy's inputs are among the training or validation examples.
+std::int64_t count_known_proxies(const torch::Tensor& proxy, const Dataset& data) {
+  const std::int64_t trained = count_known(proxy, data.train.inputs);
+  return data.validation.size() == 0 ? trained : trained + count_known(proxy, data.validation.inputs);
 }
 
 // What a partition may look at of examples, which must outlive it. `classes`: 0 for regression.
@@ -173,9 +153,9 @@ double SharedInputs::known_proxies(const Experiment& experiment) {
   const auto [known, is_new] = known_proxies_.try_emplace(stored_key(experiment));
   if (is_new) {
     const Dataset& data = dataset(experiment);
-    known->second = share_of_known(stored_proxy(experiment), data);
-    if (data.train.inputs.is_floating_point())
-      known->second = std::max(known->second, share_of_known_unscaled(experiment));
+    const torch::Tensor proxy = stored_proxy(experiment);
+    const std::int64_t count = std::max(count_known_proxies(proxy, data), count_known_unscaled(experiment));
+    known->second = static_cast<double>(count) / static_cast<double>(proxy.size(0));
   }
   return known->second;
 }

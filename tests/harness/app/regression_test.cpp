@@ -273,5 +273,18 @@ TEST_F(Regression, RefusesItsExamplesAsPublicData) {
   succeed(private_run + "others.csv");
 }
 
+// Where single precision tells columns apart only once they are scaled.
+TEST_F(Regression, RefusesItsExamplesAsPublicDataBesideTimestamps) {
+  price_regression().write_to(scratch);
+  std::string stamped = "time,size,price\n";
+  for (int size = 1; size <= 40; ++size)
+    stamped += fmt::format("{},{},{}\n", 1'600'000'000 + 60 * size, size % 7, 3 * size);
+  for (const char* file : {"stamped.csv", "copy.csv"}) scratch.write(file, stamped);
+  EXPECT_THAT(refused("run small.toml --dry-run --set privacy.policy=record --set data.path=stamped.csv "
+                      "--set 'data.categorical=\"\"' --set proxy.name=csv --set proxy.path=copy.csv "
+                      "--set proxy.target=price --set proxy.task=regression --set proxy.test_fraction=0.02"),
+              HasSubstr(" % of the examples of [proxy] are among those of [data]"));
+}
+
 }  // namespace
 }  // namespace fedarena::test
