@@ -48,7 +48,8 @@ Verification verify_seal(const FoundRun& run);
 Verification verify_ledger(const std::filesystem::path& path);
 Verification verify_ledger(const AuditedRun& run);
 
-/// Whether runs of one experiment that name the same data set had the same examples.
+/// Whether runs of one experiment that name the same data set had the same examples, and its runs of one
+/// algorithm in one folder the same tuning.
 Verification verify_common_data(std::span<const FoundRun> runs);
 
 /// Compares the cells of make_table() for these runs, separated by their settings, with those that the rounds

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/statistics/paired_tests.hpp"
+#include "results/table/notes.hpp"
 #include "results/table/rows.hpp"
 #include "results/table/table.hpp"
 
@@ -178,22 +180,30 @@ void verify_row(const Row& row, Verification& verification) {
 Verification verify_common_data(std::span<const FoundRun> runs) {
   Verification verification;
   std::map<std::pair<std::string, std::string>, const FoundRun*> first;
+  std::map<std::tuple<std::string, std::string, std::string>, const FoundRun*> first_seed;
   for (const FoundRun& run : runs) {
     if (!run.summary) continue;
     const Summary& summary = *run.summary;
+    Comparison compare(verification, run.path / kSummaryFile);
+    const auto same = [&](const char* field, const std::string& text, const std::string& known_text,
+                          const FoundRun& before) {
+      compare.result(text == known_text, field, text,
+                     fmt::format("{}, as {} has it", known_text, before.path.string()));
+    };
+    // Trials choose once for all seeds of an algorithm.
+    const FoundRun& tuned =
+        *first_seed.try_emplace({run.path.parent_path().string(), summary.experiment, summary.label}, &run)
+             .first->second;
+    if (&tuned != &run)
+      same("tuning", search_text(summary.tuning), search_text(tuned.summary->tuning), tuned);
     const auto [known, is_first] = first.try_emplace({summary.experiment, summary.dataset}, &run);
     if (is_first) continue;
     const FoundRun& before = *known->second;
     const Summary& other = *before.summary;
-    Comparison compare(verification, run.path / kSummaryFile);
-    const auto same = [&](const char* field, const std::string& text, const std::string& known_text) {
-      compare.result(text == known_text, field, text,
-                     fmt::format("{}, as {} has it", known_text, before.path.string()));
-    };
-    same("data_hash", summary.data_hash, other.data_hash);
-    same("dataset_note", summary.dataset_note, other.dataset_note);
+    same("data_hash", summary.data_hash, other.data_hash, before);
+    same("dataset_note", summary.dataset_note, other.dataset_note, before);
     if (summary.model == other.model)
-      same("parameters", std::to_string(summary.parameters), std::to_string(other.parameters));
+      same("parameters", std::to_string(summary.parameters), std::to_string(other.parameters), before);
   }
   return verification;
 }

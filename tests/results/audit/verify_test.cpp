@@ -144,6 +144,18 @@ TEST_F(Verify, NoticesRunsOfOneExperimentOnDifferentData) {
   EXPECT_THAT(verify_common_data(runs).differences, IsEmpty());
 }
 
+// Nothing else of a run tells that trials chose its settings.
+TEST_F(Verify, NoticesASeedThatLostItsTuning) {
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 2, 0.5)),
+                                found(finished("fedprox", 1, 0.5))};
+  runs[0].summary->tuning = runs[1].summary->tuning = tuned_by(6);
+  EXPECT_THAT(verify_common_data(runs).differences, IsEmpty());
+  runs[1].summary->tuning.reset();
+  EXPECT_THAT(difference_lines(verify_common_data(runs)),
+              ElementsAre("summary.json: tuning is none; recomputed: 6 trials (grid, seed 0): "
+                          "training.rate=0.1, as runs/fedavg-seed-1 has it"));
+}
+
 TEST_F(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
   run_.change_rounds([](RoundRecord& round) {
     if (round.round == 3) round.epsilon = *round.epsilon / 2;
