@@ -31,6 +31,16 @@ struct SmallExperiment {
   void write_to(const Scratch& scratch) const;
 };
 
+/// Two algorithms under two seeds at six points of a sweep.
+inline SmallExperiment small_grid(std::int64_t rounds = 2) {
+  return {.seeds = "[1, 2]",
+          .rounds = rounds,
+          .algorithms = {"fedavg", "fedprox"},
+          .more =
+              "\n[sweep]\n\"partition\" = [{kind = \"iid\"}, {kind = \"dirichlet\", alpha = 0.5}]\n"
+              "\"algorithms.fedprox.mu\" = [0.1, 1]\n"};
+}
+
 /// Writes the experiment and has the program run it. Tests share finished runs: the files of an experiment
 /// that this process ran before with the same options are copied.
 Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment = {},
