@@ -222,11 +222,17 @@ void Model::check(const Params& at) const {
   if (at.empty())
     throw Error(
         Complaint{.found = "the model is asked to compute with empty parameters", .allowed = allowed});
-  if (at.layout()->fingerprint() == layout_->fingerprint()) return;
-  throw Error(Complaint{
-      .found = fmt::format("the model is asked to compute with parameters of another layout ({} numbers)",
-                           at.layout()->numel()),
-      .allowed = allowed});
+  if (at.layout()->fingerprint() != layout_->fingerprint()) {
+    throw Error(Complaint{
+        .found = fmt::format("the model is asked to compute with parameters of another layout ({} numbers)",
+                             at.layout()->numel()),
+        .allowed = allowed});
+  }
+  const auto type = torch::typeMetaToScalarType(options().dtype());
+  if (at.flat().scalar_type() == type) return;
+  throw Error(Complaint{.found = fmt::format("the model is asked to compute with parameters of type {}",
+                                             torch::toString(at.flat().scalar_type())),
+                        .allowed = fmt::format("{}, as the model", torch::toString(type))});
 }
 
 torch::Tensor Model::forward(const Params& at, const torch::Tensor& inputs) const {

@@ -62,9 +62,9 @@ std::set<std::string> own_names() {
 }  // namespace
 
 bool is_reserved(std::string_view name) {
-  static const std::set<std::string> names = own_names();
+  static const std::set<std::string> kOwnNames = own_names();
   const std::string asked = plain(name);
-  return asked.find("epsilon") != std::string::npos || find_quantity(asked) || names.contains(asked);
+  return asked.find("epsilon") != std::string::npos || find_quantity(asked) || kOwnNames.contains(asked);
 }
 
 std::vector<std::string> column_names() { return {kNames.begin(), kNames.end()}; }

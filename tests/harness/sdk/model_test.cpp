@@ -8,6 +8,8 @@
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -56,6 +58,21 @@ TEST(Model, RefusesLayersThatDoNotFit) {
   EXPECT_THROW(build({3, 4, 4}, {Linear{48, 2}}), Bug);
   EXPECT_THROW(build({3, 4, 4}, {}), Bug);
   EXPECT_NO_THROW(build({3, 4, 4}, {Flatten{}, Linear{48, 2}}));
+}
+
+TEST(Model, RefusesParametersThatAreNotItsOwn) {
+  const Model model({.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}}, torch::kFloat32);
+  const torch::Tensor inputs = torch::ones({2, 3});
+  const auto refusal = [&](const Params& at) {
+    return test::message_of([&] { (void)model.forward(at, inputs); });
+  };
+  EXPECT_THAT(refusal(Params()), HasSubstr("with empty parameters"));
+  const Model wider({.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 2}}}, torch::kFloat32);
+  EXPECT_THAT(
+      refusal(Params::zeros(wider.layout(), wider.options())),
+      HasSubstr("with parameters of another layout (10 numbers); allowed: parameters of the model's"));
+  EXPECT_THAT(refusal(Params::zeros(model.layout(), torch::kFloat64)),
+              HasSubstr("with parameters of type Double; allowed: Float, as the model"));
 }
 
 TEST(Model, HasTheParametersOfEmbeddingsAndCustomLayers) {
