@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -60,6 +61,17 @@ void check_shape(const torch::Tensor& answers, std::int64_t voters, const VoteQu
       .remedy = "The shape of a vote passes no mechanism: set VoteQuery::votes and numbers beforehand"});
 }
 
+// Bits that compare as equal could be told apart later: those of zeros, and of what is not a number.
+void make_plain(Message& memory) {
+  const Message made = memory;
+  for (const Message::Entry& entry : made.entries()) {
+    const auto& tensor = std::get<torch::Tensor>(entry.content);
+    if (!tensor.is_floating_point()) continue;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    memory.put_entry({entry.name, torch::where(tensor.isnan(), torch::full_like(tensor, nan), tensor) + 0.0});
+  }
+}
+
 torch::Tensor clipped(const torch::Tensor& answers, double bound) {
   const torch::Tensor values = answers.detach().to(torch::kFloat64);
   const torch::Tensor norms = values.square().sum(2, /*keepdim=*/true).sqrt();
@@ -77,17 +89,20 @@ torch::Tensor ask(const Vote& vote, std::int64_t first, const Batch& examples, M
   const torch::Tensor answers = vote(voters);
   check_shape(answers, voters.size(), query);
   check_memory(memory, voters.size());
+  make_plain(memory);
   return clipped(answers, query.bound);
 }
 
 // What one voter says, or remembers, when it is asked alone and among others: one row each.
 using Twice = std::pair<torch::Tensor, torch::Tensor>;
 
-// One row for each vote. What is not a number in both is alike.
+// One row for each vote. What is not a number in both is alike, and in one of them as far apart as can be.
 torch::Tensor difference(const Twice& voter) {
+  constexpr double kFar = 1e150;  // its square is a number
   const torch::Tensor alone = voter.first.to(torch::kFloat64), among = voter.second.to(torch::kFloat64);
   const torch::Tensor equal = alone.eq(among).logical_or(alone.isnan().logical_and(among.isnan()));
-  return torch::where(equal, torch::zeros_like(alone), alone - among);
+  const torch::Tensor apart = (alone - among).nan_to_num(kFar).clamp(-kFar, kFar);
+  return torch::where(equal, torch::zeros_like(alone), apart);
 }
 
 double length_of(const torch::Tensor& values) {
@@ -97,7 +112,8 @@ double length_of(const torch::Tensor& values) {
 
 // Whether some of so many voters differ from what they are alone by more than rounding makes of it. Rounding
 // turns each one's numbers elsewhere; what moves two of them alike moves all, and a sum by as much as all of
-// them. `bound`: of each vote; 0 where there is none, as of what is remembered.
+// them. `bound`: of each vote; 0 where there is none, as of what is remembered, which may be zero but for
+// rounding.
 bool look_at_others(const std::vector<Twice>& tried, std::int64_t voters, double bound) {
   const auto count = static_cast<double>(voters);
   const double tolerance = std::min(kTolerance, kToleranceOfBlock / std::sqrt(count));
@@ -105,12 +121,8 @@ bool look_at_others(const std::vector<Twice>& tried, std::int64_t voters, double
   bool shared = false;
   std::vector<torch::Tensor> before;
   for (const Twice& voter : tried) {
-    if (voter.first.sizes() != voter.second.sizes()) {
-      ++otherwise;
-      continue;
-    }
     const torch::Tensor apart = difference(voter);
-    const double length = length_of(voter.second), scale = bound > 0 ? bound : length;
+    const double length = length_of(voter.second), scale = bound > 0 ? bound : std::max(length, 1.0);
     if (apart.norm().item<double>() > kSlack * scale + tolerance * length) ++otherwise;
     for (const torch::Tensor& other : before) {
       const double alike = (apart * other).sum(1).max().item<double>();
@@ -121,46 +133,6 @@ bool look_at_others(const std::vector<Twice>& tried, std::int64_t voters, double
   return shared || otherwise > 1;
 }
 
-// Of some voters: one whose answer, or memory, differs when it is asked alone looks at others, and the noise
-// hides one voter only. What it takes from others into its memory now it could answer with later.
-void check_independent(const Vote& vote, std::int64_t first, const Batch& examples, const Message& before,
-                       const Message& after, const torch::Tensor& answers, const VoteQuery& query,
-                       const std::vector<std::int64_t>& alone) {
-  const std::int64_t voters = answers.size(0);
-  std::vector<Twice> said;
-  std::map<std::string, std::vector<Twice>> remembered;
-  int other_names = 0;
-  for (const std::int64_t voter : alone) {
-    const Batch own{examples.inputs.narrow(0, voter, 1), examples.targets.narrow(0, voter, 1)};
-    Message memory = rows_of(before, voter, 1);
-    said.emplace_back(ask(vote, first + voter, own, memory, query)[0], answers[voter]);
-    const Message among = rows_of(after, voter, 1);
-    const auto is_alone = [&](const Message::Entry& entry) { return memory.contains(entry.name); };
-    if (memory.entries().size() != among.entries().size() ||
-        !std::ranges::all_of(among.entries(), is_alone)) {
-      ++other_names;
-      continue;
-    }
-    for (const Message::Entry& entry : among.entries()) {
-      const Key<torch::Tensor> key{entry.name.c_str()};
-      remembered[entry.name].emplace_back(memory[key].flatten().unsqueeze(0),
-                                          among[key].flatten().unsqueeze(0));
-    }
-  }
-  const bool answer = look_at_others(said, voters, query.bound);
-  const bool remember = other_names > 1 || std::ranges::any_of(remembered, [&](const auto& entry) {
-                          return look_at_others(entry.second, voters, 0);
-                        });
-  if (!answer && !remember) return;
-  throw Error(Complaint{
-      .found =
-          fmt::format("a voter {} otherwise when it is asked alone, so one record can move more than the "
-                      "vote of its own part",
-                      answer ? "answers" : "remembers"),
-      .remedy = "Let row i of a vote, and of what it puts into Voters::memory, depend on row i of "
-                "Voters::examples and Voters::memory alone"});
-}
-
 // Of each entry, the type and shape of a row.
 auto kinds_of(const Message& memory) {
   std::map<std::string, std::pair<torch::ScalarType, std::vector<std::int64_t>>> kinds;
@@ -169,6 +141,44 @@ auto kinds_of(const Message& memory) {
     kinds[entry.name] = {tensor.scalar_type(), tensor.sizes().slice(1).vec()};
   }
   return kinds;
+}
+
+[[noreturn]] void refuse_to_look(const char* otherwise) {
+  throw Error(Complaint{
+      .found =
+          fmt::format("a voter {} otherwise when it is asked alone, so one record can move more than the "
+                      "vote of its own part",
+                      otherwise),
+      .remedy = "Let row i of a vote, and of what it puts into Voters::memory, depend on row i of "
+                "Voters::examples and Voters::memory alone"});
+}
+
+// Asks each of them alone, with what it remembers, which becomes what it remembers then.
+void check_answers(std::map<std::int64_t, Message>& alone, const Vote& vote, std::int64_t first,
+                   const Batch& examples, const torch::Tensor& answers, const VoteQuery& query) {
+  std::vector<Twice> said;
+  for (auto& [voter, memory] : alone) {
+    const Batch own{examples.inputs.narrow(0, voter, 1), examples.targets.narrow(0, voter, 1)};
+    said.emplace_back(ask(vote, first + voter, own, memory, query)[0], answers[voter]);
+  }
+  if (look_at_others(said, answers.size(0), query.bound)) refuse_to_look("answers");
+}
+
+// What a voter takes from others into its memory now it could answer with later.
+void check_memories(const std::map<std::int64_t, Message>& alone, const Message& all, std::int64_t voters) {
+  std::map<std::string, std::vector<Twice>> remembered;
+  for (const auto& [voter, memory] : alone) {
+    const Message among = rows_of(all, voter, 1);
+    if (kinds_of(memory) != kinds_of(among)) refuse_to_look("remembers");
+    for (const Message::Entry& entry : among.entries()) {
+      const Key<torch::Tensor> key{entry.name.c_str()};
+      remembered[entry.name].emplace_back(memory[key].flatten().unsqueeze(0),
+                                          among[key].flatten().unsqueeze(0));
+    }
+  }
+  for (const auto& [name, twice] : remembered) {
+    if (look_at_others(twice, voters, 0)) refuse_to_look("remembers");
+  }
 }
 
 }  // namespace
@@ -186,8 +196,11 @@ std::vector<std::int64_t> VoteTrials::voters(std::int64_t voters) {
 Voting::Voting(std::int64_t voters, std::int64_t block_size, bool keeps_examples, Source source)
     : source_(std::move(source)), keeps_examples_(keeps_examples) {
   for (std::int64_t begin = 0; begin < voters; begin += block_size)
-    blocks_.push_back(
-        {.begin = begin, .end = std::min(begin + block_size, voters), .examples = {}, .memory = {}});
+    blocks_.push_back({.begin = begin,
+                       .end = std::min(begin + block_size, voters),
+                       .examples = {},
+                       .memory = {},
+                       .tried = {}});
 }
 
 Voting Voting::of_parts(std::int64_t parts, Source source, const Message& remembered) {
@@ -208,9 +221,14 @@ torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& qu
   if (!examples.inputs.defined()) examples = source_(block.begin, block.end);
   if (keeps_examples_) block.examples = examples;
   Message memory = keeps_examples_ ? block.memory : Message();
-  const Message before = alone.empty() ? Message() : rows_of(memory, 0, block.end - block.begin);
+  std::map<std::int64_t, Message> tried;
+  for (const std::int64_t voter : alone) tried[voter] = rows_of(memory, voter, 1);
   const torch::Tensor answers = ask(vote, block.begin, examples, memory, query);
-  if (!alone.empty()) check_independent(vote, block.begin, examples, before, memory, answers, query, alone);
+  check_answers(block.tried, vote, block.begin, examples, answers, query);
+  check_answers(tried, vote, block.begin, examples, answers, query);
+  check_memories(tried, memory, answers.size(0));
+  block.tried.clear();
+  if (keeps_examples_) block.tried = std::move(tried);
   block.memory = std::move(memory);
   return answers.sum(0);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -57,6 +58,9 @@ class Voting {
     std::int64_t begin = 0, end = 0;
     Batch examples;  // undefined until it is read, or where it is not kept
     Message memory;
+    // Who was tried in the last vote, and what they remember of it, asked alone: one may take less from
+    // others than rounding brings, and magnify it in the next vote.
+    std::map<std::int64_t, Message> tried;
   };
   Voting(std::int64_t voters, std::int64_t block_size, bool keeps_examples, Source source);
   // `alone`: voters of the block who are asked again.

@@ -134,7 +134,7 @@ class CellRun {
     for (const results::RoundRecord& round : record_.rounds()) rule.see(round);
     try {
       play_rounds(simulation, rule);
-      of_algorithm([&] {
+      answered(simulation, "after its last round", [&] {
         if (!rule.stopped().empty()) simulation.charge_rest();
         record_.finish(simulation, rule.stopped());
       });
@@ -168,17 +168,20 @@ class CellRun {
     }
   }
 
-  // Another attempt at a round draws other noise where nobody can draw the same again, and only complete
-  // rounds are charged: what an algorithm says of its failure may rest on answers that are not.
-  static results::RoundRecord next_round(Simulation& simulation) {
+  // Calls what has the algorithm ask for answers. Another attempt draws other noise where nobody can draw the
+  // same again, and only complete rounds are charged: what an algorithm says of its failure may rest on
+  // answers that are not. `when`: "in round 3".
+  template <typename Work>
+  static auto answered(const Simulation& simulation, const std::string& when, const Work& work)
+      -> decltype(work()) {
     try {
-      return of_algorithm([&] { return simulation.next_round(); });
+      return of_algorithm(work);
     } catch (const AlgorithmFailed&) {
       if (simulation.repeatable()) throw;
       throw AlgorithmFailed{
-          {.found = fmt::format("the algorithm failed in round {}; why is not said, because the answers of a "
-                                "round that fails are not charged",
-                                simulation.rounds_done() + 1),
+          {.found = fmt::format("the algorithm failed {}; why is not said, because the answers of work that "
+                                "fails are not charged",
+                                when),
            .remedy = "To see why, run it with noise_source = \"stream\""}};
     }
   }
@@ -187,7 +190,9 @@ class CellRun {
     std::set<std::int64_t> spent = simulation.spent();
     try {
       while (!simulation.finished() && rule.stopped().empty()) {
-        const results::RoundRecord round = next_round(simulation);
+        const results::RoundRecord round =
+            answered(simulation, fmt::format("in round {}", simulation.rounds_done() + 1),
+                     [&] { return simulation.next_round(); });
         record_.append(round, simulation);
         shared_.progress.round_done(name_, round);
         say_spent(simulation, spent);

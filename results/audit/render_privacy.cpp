@@ -91,9 +91,9 @@ std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
 }
 
 std::string kept_text(const PrivacyReport& report) {
+  // How often is not told: nobody plans it, so that examples may decide it.
   std::string text = "Kept by clients for models of their own, not charged, because nothing of it is sent:\n";
-  for (const EventShare& kind : report.kept)
-    text += fmt::format("  {} x  {}\n", kind.count, one_line(describe(kind.event)));
+  for (const EventShare& kind : report.kept) text += fmt::format("  {}\n", one_line(describe(kind.event)));
   return text;
 }
 
@@ -185,8 +185,7 @@ std::string render_json(const PrivacyReport& report) {
                               {"order", json_number(group.order)},
                               {"events", std::move(events)}});
   }
-  for (const EventShare& kind : report.kept)
-    json["kept"].push_back({{"event", describe(kind.event)}, {"count", kind.count}});
+  for (const EventShare& kind : report.kept) json["kept"].push_back({{"event", describe(kind.event)}});
   return json_text(json, 2) + "\n";
 }
 

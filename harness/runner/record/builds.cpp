@@ -115,6 +115,24 @@ bool is_of_another_build(const fs::path& run, const std::string& environment_jso
   }
 }
 
+void check_same_code(const fs::path& run, const std::string& environment_json, const std::string& algorithm,
+                     std::int64_t first) {
+  const auto code_of = [](Json build) {
+    for (const char* field : {"arithmetic", "gpu"}) build.erase(field);
+    return build;
+  };
+  const Json before = last_build(results::read_environment(run), algorithm);
+  if (code_of(before) == code_of(build_of(parse_json<Json>(environment_json), algorithm))) return;
+  throw Error::in(
+      run,
+      fmt::format("rounds from {} on were published by another build of fedarena or of the plugin, "
+                  "and the checkpoint does not know them",
+                  first),
+      {.remedy = "Finish the run with that build, since other answers under the same noise would "
+                 "tell what it hides, or remove the run directory to run this cell again from the "
+                 "start, if nobody has seen anything of those rounds."});
+}
+
 std::optional<std::string> environment_with_build(const fs::path& run, const std::string& environment_json,
                                                   const std::string& algorithm, std::int64_t round) {
   Json environment = results::read_environment(run);

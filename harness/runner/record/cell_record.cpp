@@ -143,7 +143,11 @@ void CellRecord::restore(Simulation& simulation) {
                       {.remedy = "Remove the run directory to run this cell again from the start."});
     }
   }
-  if (!simulation.repeatable()) charge_lost(simulation);
+  if (!simulation.repeatable()) {
+    charge_lost(simulation);
+  } else if (summary_.privacy && directory_->rounds_recorded() > simulation.rounds_done()) {
+    check_same_code(directory_->path(), environment_, summary_.algorithm, simulation.rounds_done() + 1);
+  }
   if (published) {
     chain_ = chain_of(directory_->rounds());
     check_published(*directory_, *published, chain_, summary_);

@@ -150,7 +150,17 @@ TEST_F(FailedCells, DoNotSayWhyWhereNobodyCanDrawTheNoiseAgain) {
               AllOf(HasSubstr("thrower, seed 1: the algorithm failed in round 1; why is not said"),
                     Not(HasSubstr("the exception's text"))));
   EXPECT_THAT(summary_of(scratch / "out/thrower-seed-1").failure, HasSubstr("why is not said"));
+  // Nor after a rule has ended it, where clients that never trained are asked what a round of theirs costs.
+  write("train in round 3", {.rounds = 8,
+                             .cohort = "size = 1",
+                             .evaluation = "validation_fraction = 0.2",
+                             .more = "\n[stopping]\npatience = 1\n\n[privacy]\npolicy = \"record\"\n"
+                                     "noise_source = \"system\"\n"});
+  EXPECT_THAT(refused(run("ended")),
+              AllOf(HasSubstr("thrower, seed 1: the algorithm failed after its last round; why is not said"),
+                    Not(HasSubstr("the exception's text"))));
   // A first plan is made before anybody was answered.
+  write("train", {.rounds = 1, .more = "\n[privacy]\npolicy = \"record\"\nnoise_source = \"system\"\n"});
   replace_in(scratch / "small.toml", "\"train\"", "\"access_plan\"");
   EXPECT_THAT(refused(run("planned")),
               HasSubstr("failed in access_plan, round 1, client 0: the exception's text"));

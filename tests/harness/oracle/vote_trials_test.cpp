@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fedarena/base/error.hpp"
 
@@ -150,6 +151,70 @@ TEST(VoteTrials, RefuseAVoterThatRemembersOthers) {
   EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(gossip, {.parts = 20, .numbers = 3}); }),
               HasSubstr("a voter remembers otherwise when it is asked alone"));
   EXPECT_TRUE(oracle.accesses().list().empty());
+}
+
+// A mean over voters that one alone has none of; what all of them keep of one record, by type, by shape, and
+// by so little that it may be rounding until the next vote magnifies it.
+TEST(VoteTrials, RefuseWhatVotersRememberOfARecordOfOthers) {
+  const Bench bench;
+  const Key<torch::Tensor> kept{"kept"};
+  const auto refusal = [&](const std::function<torch::Tensor(const Voters&, bool told)>& remember) {
+    RecordOracle oracle = with_noise(bench, 1);
+    const Vote vote = [&](const Voters& voters) {
+      const bool told = (voters.examples.inputs.select(2, 0) > 38.5).any().item<bool>();
+      torch::Tensor answers = torch::zeros({voters.size(), 1, 3}, torch::kFloat64);
+      if (voters.memory.contains(kept.name))
+        answers +=
+            (voters.memory[kept].reshape({voters.size(), -1}).select(1, 0) - 1).sign().view({-1, 1, 1});
+      voters.memory.put(kept, remember(voters, told));
+      return answers;
+    };
+    return test::message_of([&] {
+      for (int cast = 0; cast < 2; ++cast)
+        (void)oracle.noisy_sum(vote, {.parts = 20, .numbers = 3, .bound = 10});
+    });
+  };
+  const auto alike = [](const Voters& voters, const std::vector<std::int64_t>& row, torch::ScalarType type) {
+    std::vector<std::int64_t> shape{voters.size()};
+    shape.insert(shape.end(), row.begin(), row.end());
+    return torch::ones(shape, type);
+  };
+  const std::string remembers = "a voter remembers otherwise when it is asked alone";
+  EXPECT_THAT(refusal([](const Voters& voters, bool) {
+                const torch::Tensor own = sums(voters);
+                return (own - own.mean(0, true)) / own.std(0, false, true);
+              }),
+              HasSubstr(remembers));
+  EXPECT_THAT(refusal([&](const Voters& voters, bool told) {
+                return alike(voters, {2}, told ? torch::kFloat64 : torch::kFloat32);
+              }),
+              HasSubstr(remembers));
+  EXPECT_THAT(refusal([&](const Voters& voters, bool told) {
+                return alike(voters, told ? std::vector<std::int64_t>{2, 3} : std::vector<std::int64_t>{3, 2},
+                             torch::kFloat64);
+              }),
+              HasSubstr(remembers));
+  EXPECT_THAT(refusal([&](const Voters& voters, bool told) {
+                return alike(voters, {1}, torch::kFloat64) * (told ? 1.01 : 0.99);
+              }),
+              HasSubstr("a voter answers otherwise when it is asked alone"));
+}
+
+// What compares as equal has the same bits, and what is zero but for rounding is zero.
+TEST(VoteTrials, LetNothingButRoundingDiffer) {
+  const Bench bench;
+  const Key<torch::Tensor> zero{"zero"}, gain{"gain"};
+  RecordOracle oracle = with_noise(bench, 1);
+  const Vote vote = [&](const Voters& voters) {
+    if (voters.memory.contains(zero.name)) {
+      EXPECT_FALSE(voters.memory[zero].signbit().any().item<bool>());
+    }
+    voters.memory.put(zero, torch::full({voters.size()}, -0.0));
+    voters.memory.put(gain, torch::full({voters.size()}, voters.size() == 1 ? 1e-8 : 0.0));
+    return sums(voters);
+  };
+  for (int cast = 0; cast < 4; ++cast)
+    EXPECT_NO_THROW((void)oracle.noisy_sum(vote, {.parts = 20, .numbers = 3, .bound = 100}));
 }
 
 // Of two blocks of voters, one has more to remember, or it is otherwise.

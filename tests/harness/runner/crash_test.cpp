@@ -166,12 +166,29 @@ TEST_P(Crashes, DoNotBeginAgainWithoutTheCheckpointUnlessNoiseComesAgain) {
   expect_to_go_on_unless(draws_by_system(), "ledger.json: is gone");
 }
 
+// Of a commit, and a digest of the plugin.
+std::string build_of(const char* commit, const char* digest) {
+  return fmt::format(
+      R"({{"commit": "{}", "plugins": [{{"name": "sgd", "sha256": "{}", "algorithms": ["sgd"]}}]}})", commit,
+      digest);
+}
+
+// Two answers under one noise tell what it hides.
+TEST_P(Crashes, DoNotAnswerAgainByAnotherBuildWhatIsPublished) {
+  environment = build_of("one", "a");
+  const fs::path begun = run_and_interrupt_after(2);
+  fs::remove(begun / results::kCheckpointFile);
+  environment = build_of("one", "b");
+  EXPECT_THAT(
+      test::message_of([&] { run_here(); }),
+      testing::HasSubstr(draws_by_system() ? "checkpoint.bin: is gone"
+                                           : "rounds from 1 on were published by another build of fedarena"));
+  environment = build_of("one", "a");
+  expect_to_go_on_unless(draws_by_system(), "checkpoint.bin: is gone");
+}
+
 TEST_P(Crashes, ListTheBuildsThatGoOn) {
-  const auto with = [](const char* commit, const char* digest) {
-    return fmt::format(
-        R"({{"commit": "{}", "plugins": [{{"name": "sgd", "sha256": "{}", "algorithms": ["sgd"]}}]}})",
-        commit, digest);
-  };
+  const auto with = build_of;
   const std::string begun = environment = with("one", "a");
   run_and_interrupt_after(1);
   const auto recorded = [&] {

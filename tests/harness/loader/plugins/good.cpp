@@ -80,6 +80,7 @@ class Thrower final : public Algorithm {
   }
   Message train(Client& client, const Message& downlink) const override {
     pass("train");
+    pass("train in round " + std::to_string(client.round));
     if (told("train", "downlink")) downlink[kSent].flat().add_(1);
     if (told("train", "half")) return {{Key<torch::Tensor>{"image"}, torch::zeros({1}, torch::kFloat16)}};
     if (told("train", "sparse")) return {{Key<torch::Tensor>{"image"}, torch::zeros({2, 2}).to_sparse()}};
