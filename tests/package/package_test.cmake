@@ -31,6 +31,7 @@ set(program "${prefix}/bin/fedarena")
 run("${program}" plugins --plugin-path "${plugin_path}")
 expect("${output}" "fedavg +fedavg 1.0.0")
 expect("${output}" "sign-sgd +sign_sgd 1.0.0")
+expect("${output}" "class-recall +class_recall 1.0.0")
 string(FIND "${output}" "warning" position)
 if(NOT position EQUAL -1)
   message(FATAL_ERROR "a plugin is not in use:\n${output}")
@@ -38,5 +39,6 @@ endif()
 
 run("${program}" run "${source}/tests/package/sign_sgd/experiment.toml" --plugin-path "${plugin_path}" --workers 1
   --out "${runs}")
-run("${program}" table "${runs}")
-expect("${output}" "sign-sgd")
+run("${program}" table "${runs}" --columns epsilon-rdp)
+expect("${output}" "sign-sgd +\\| +none ")
+expect("${output}" "class-recall +\\| +[78]\\.[0-9]+ ")  # as planned, votes included

@@ -4,8 +4,8 @@ file(READ "${source}/docs/adding-an-algorithm.md" tutorial)
 set(compiled "")
 foreach(file IN ITEMS
     plugins/fedavg/fedavg.cpp plugins/finetune/finetune.cpp plugins/ifca/ifca.cpp
-    tests/package/sign_sgd/sign_sgd.cpp tests/package/sign_sgd/CMakeLists.txt
-    tests/package/sign_sgd/experiment.toml plugins/fedavg/CMakeLists.txt)
+    tests/package/sign_sgd/sign_sgd.cpp tests/package/sign_sgd/class_recall.cpp
+    tests/package/sign_sgd/CMakeLists.txt tests/package/sign_sgd/experiment.toml plugins/fedavg/CMakeLists.txt)
   file(READ "${source}/${file}" text)
   string(APPEND compiled "${text}")
 endforeach()
