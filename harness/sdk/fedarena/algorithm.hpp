@@ -179,7 +179,7 @@ class FEDARENA_API Uplink {
   /// Mean weighted by another entry of each message, such as its number of examples; weights are >= 0, not
   /// all 0.
   virtual Params mean(Key<Params> key, Key<std::int64_t> weight) const = 0;
-  /// One by one. An exact access when the run privatises whole messages.
+  /// One by one. An exact access when the run privatises whole messages, whose cohorts may be empty.
   virtual std::span<const Message> each() const = 0;
 
  protected:
