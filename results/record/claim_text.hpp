@@ -41,8 +41,8 @@ inline constexpr const char* kSentSizes = "messages may tell how many examples t
 
 /// What is said of an epsilon of accesses that nobody planned.
 inline constexpr const char* kUnplannedNote =
-    "it does not say beforehand what it asks for (access_plan), so epsilon is proven only if no answer had a "
-    "say in that";
+    "it does not say beforehand what it asks for (access_plan, docs/adding-an-algorithm.md), so epsilon is "
+    "proven only if no answer had a say in that";
 /// What is said beside the nominal epsilon of synthetic labels.
 inline constexpr const char* kSyntheticLabelsNote =
     "synthetic images are made from raw examples: randomised labels beside them hide neither these examples "

@@ -50,8 +50,10 @@ double NoiseFit::epsilon_of(const GridPoint& point, const AlgorithmEntry& entry,
   const PlannedCell cell{.point = &trial, .algorithm = &trial.experiment.algorithms.front(), .seed = seed};
   const Forecast forecast = OpenedCell(cell, host_, inputs_, pool_, stop_).simulation().forecast();
   if (forecast.complete) return forecast.epsilon.value_or(std::numeric_limits<double>::infinity());
+  const bool lacks_plan = unit(policy_of(entry)) == Unit::kRecord;
   refuse(place_of(point, entry), entry.noise_for_epsilon(), "it does not say beforehand what it will ask for",
-         "Set noise_multiplier for it");
+         fmt::format("Set noise_multiplier for it{}",
+                     lacks_plan ? ", or give it an access_plan (docs/adding-an-algorithm.md)" : ""));
 }
 
 double NoiseFit::limit_of(const GridPoint& point, const AlgorithmEntry& entry, std::int64_t seed) const {

@@ -180,7 +180,8 @@ TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
   EXPECT_THAT(succeed("run small.toml --dry-run").out, ContainsRegex("\nifca-seed-1 [^\n]* 3 +\\? +"));
   EXPECT_THAT(refused("run small.toml --set privacy.noise_for_epsilon=8"),
               HasSubstr("no noise multiplier for epsilon 8 can be found for ifca: it does not say beforehand "
-                        "what it will ask for\n  Set noise_multiplier for it"));
+                        "what it will ask for\n  Set noise_multiplier for it, or give it an access_plan "
+                        "(docs/adding-an-algorithm.md)\n"));
 }
 
 // Shards differ by seed, and so does what a noise multiplier costs.
