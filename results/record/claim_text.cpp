@@ -81,6 +81,16 @@ std::string delta_warning(const PrivacyClaim& claim) {
       short_number(claim.settings.delta), claim.as_if_units);
 }
 
+std::string charge_text(const PrivacyClaim& claim) {
+  if (!claim.made_rdp) return {};
+  if (charges_budget(claim)) return "epsilon is the budget";
+  // The client with the largest epsilon may be another one than those whose accesses changed.
+  if (claim.varied && claim.budget.is_list() && claim.made_rdp == claim.rdp && claim.rdp->epsilon)
+    return "clients whose accesses changed are charged their budgets";
+  const bool charges_more = claim.made_rdp != claim.rdp || claim.made_pld != claim.pld;
+  return charges_more ? "epsilon charges for all that was planned" : "";
+}
+
 std::string public_text(const PrivacyClaim& claim) {
   return fmt::format("{}", fmt::join(claim.public_data, ", "));
 }
@@ -108,10 +118,8 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
     add_both("as if", claim.as_if_rdp, ", of the larger population that the noise was rescaled for",
              claim.as_if_pld);
   }
-  if (claim.made_rdp) {
-    const char* charged =
-        charges_budget(claim) ? "epsilon is the budget," : "epsilon charges for the whole plan,";
-    add_both("made", claim.made_rdp, fmt::format(", of what was asked for; {}", charged), claim.made_pld,
+  if (const std::string charge = charge_text(claim); !charge.empty()) {
+    add_both("made", claim.made_rdp, fmt::format(", of what was asked for; {},", charge), claim.made_pld,
              "; because data may have decided how much of it was asked for");
   }
   if (claim.per_distance) {

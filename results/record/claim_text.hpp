@@ -57,6 +57,9 @@ std::string delta_warning(const PrivacyClaim& claim);
 /// The same of so many units of one kind ("example").
 std::string delta_warning(double delta, std::int64_t units, const char* unit);
 
+/// What is charged in place of what was asked for, such as "epsilon is the budget"; empty where nothing is.
+std::string charge_text(const PrivacyClaim& claim);
+
 /// What the claim takes as public beside sizes: "each client's classes, the server's proxy data"; or empty.
 std::string public_text(const PrivacyClaim& claim);
 

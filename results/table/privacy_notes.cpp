@@ -60,13 +60,12 @@ void note_unproven(const std::string& row, const std::optional<Claim>& rdp, cons
 }
 
 void note_made(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
-  if (!claim.made_rdp) return;
-  notes.push_back(
-      fmt::format("{}: epsilon {}, because data may have decided how much of it was asked for; that alone "
-                  "would be {} (RDP), {} "
-                  "(PLD)",
-                  row, charges_budget(claim) ? "is the budget" : "charges for all that was planned",
-                  claim_text(claim.made_rdp, epsilon_number), claim_text(claim.made_pld, epsilon_number)));
+  const std::string charge = charge_text(claim);
+  if (charge.empty()) return;
+  notes.push_back(fmt::format(
+      "{}: {}, because data may have decided how much of it was asked for; that alone would be {} (RDP), {} "
+      "(PLD)",
+      row, charge, claim_text(claim.made_rdp, epsilon_number), claim_text(claim.made_pld, epsilon_number)));
 }
 
 void note_varied(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {

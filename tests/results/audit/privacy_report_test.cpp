@@ -152,7 +152,7 @@ TEST(PrivacyReport, ClaimsThePlanAndTellsWhatWasMadeOfIt) {
   EXPECT_LT(*claim.made_rdp->epsilon, *claim.rdp->epsilon);
   EXPECT_FALSE(all.made_rdp || all.made_pld || unbounded.made_rdp || unbounded.made_pld);
   EXPECT_THAT(render_text(report_of({.accesses = planned})),
-              HasSubstr("by RDP, of what was asked for; epsilon charges for the whole plan"));
+              HasSubstr("by RDP, of what was asked for; epsilon charges for all that was planned"));
 }
 
 // What data made of it stands there, but the budget is what is charged.

@@ -80,6 +80,24 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
           HasSubstr("each client its own, which pays for no round beyond those charged of 1 client"))));
 }
 
+// The largest epsilon may be that of a client whose accesses stayed alike: nobody planned any.
+TEST(PrivacyNotes, TellsWhichClientsAreChargedBudgetsOfTheirOwn) {
+  Summary summary = changed(finished_privately("own", 1, 0.5), [](PrivacyClaim& claim) {
+    claim.varied = claim.unplanned = true;
+    claim.budget = PerClient(std::vector{1.0, 30.0});
+    claim.made_rdp = claim.rdp;
+    claim.made_pld = claim.pld;
+  });
+  const std::string charged = "clients whose accesses changed are charged their budgets";
+  EXPECT_THAT(table_of({summary}).notes, Contains(StartsWith("own: " + charged + ", because data")));
+  EXPECT_THAT(claim_lines(*summary.privacy), Contains(testing::Pair("made", HasSubstr(charged))));
+  // An exact access, under one budget.
+  summary.privacy->budget = 30;
+  summary.privacy->rdp = summary.privacy->pld = summary.privacy->made_rdp = summary.privacy->made_pld =
+      Claim{.epsilon = kInfinity};
+  EXPECT_THAT(table_of({summary}).notes, Not(Contains(HasSubstr("that alone would be"))));
+}
+
 TEST(PrivacyNotes, CollectsWhatIsNoteworthyInAnySeed) {
   Summary second = stopped_by_budget("fedavg", 2, 0.5);
   second.rounds_done = 14;
