@@ -230,7 +230,8 @@ std::string curve_data(const Table& table, std::span<const RowParts> parts) {
         curve_name(table.rows[i]) + curve_mark(table.rows[i]);  // epsilon is among the axes
     auto look = std::ranges::find(names, name);
     if (look == names.end()) look = names.insert(names.end(), name);
-    const Json row = {{"name", name}, {"seeds", table.rows[i].seeds.size()}, {"look", look - names.begin()}};
+    Json row = {{"name", name}, {"seeds", table.rows[i].seeds.size()}, {"look", look - names.begin()}};
+    if (table.rows[i].best) row["best"] = true;
     std::string row_text = json_text(row, -1);
     row_text.pop_back();
     text += fmt::format("{}{},\"series\":{}}}", i == 0 ? "" : ",\n", row_text, parts[i].series);

@@ -159,6 +159,12 @@
     byId('chart-ends').replaceChildren(table);
   }
 
+  // What is chosen, which paper does not tell otherwise.
+  function captionOf(title, drawn) {
+    const all = data.panels[state.panel].rows.length;
+    return [title, drawn < all ? `${drawn} of ${all} curves are drawn` : ''].filter(Boolean).join(': ');
+  }
+
   function draw() {
     const rows = shownRows();
     const curves = rows.map(pointsOf);
@@ -168,6 +174,7 @@
     const title = data.panels[state.panel].title;
     byId('chart-canvas').setAttribute('aria-label',
       `${data.measures[state.y].heading} over ${data.axes[state.x].heading}${title ? ', ' + title : ''}: ${rows.map((row) => row.name).join(', ') || 'no curve'}. The table below holds the last points.`);
+    byId('chart-caption').textContent = captionOf(title, rows.length);
     drawChart(rows, curves);
     drawEnds(rows, curves);
     document.documentElement.dataset.curves = curves.filter((curve) => curve.length > 0).length;
@@ -250,10 +257,12 @@
     draw();
   }
 
-  // Of many curves the first ones.
+  // Of many curves the first ones, and that of the best row.
   function chooseRows() {
+    const {rows} = data.panels[state.panel];
+    const first = [...new Set([...rows.filter((index) => data.rows[index].best), ...rows])].slice(0, kMostAtFirst);
     hidden.clear();
-    data.panels[state.panel].rows.slice(kMostAtFirst).forEach((index) => hidden.add(data.rows[index].name));
+    rows.filter((index) => !first.includes(index)).forEach((index) => hidden.add(data.rows[index].name));
     drawLegend();
   }
 

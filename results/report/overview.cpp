@@ -191,6 +191,7 @@ std::string curves_body(const Table& table) {
 <div id="chart" hidden>
 <div class="controls" id="chart-controls"></div>
 <fieldset id="chart-curves"><legend>Curves</legend></fieldset>
+<p id="chart-caption"></p>
 <div class="canvas"><canvas id="chart-canvas" role="img" tabindex="0" aria-label="Curves" aria-describedby="chart-help"></canvas></div>
 <p id="chart-point" aria-live="polite"></p>
 <p id="chart-help" class="hint">A line is the mean over seeds, its band one sample standard deviation to each side. Left and right arrow keys go along a curve, up and down to another one.</p>

@@ -103,6 +103,10 @@ addEventListener('load', async () => {
     const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
     seen.twice = ids.filter((id, i) => ids.indexOf(id) !== i);
     seen.wide = document.documentElement.scrollWidth > innerWidth;
+    const printed = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule.media?.mediaText === 'print');
+    const unprinted = printed.flatMap((rule) => [...rule.cssRules]).filter((rule) => rule.style.display === 'none').map((rule) => rule.selectorText).join();
+    seen.summaries = document.querySelectorAll('details:not([open]) > summary').length;
+    seen.unprinted = [...document.querySelectorAll('summary')].filter((summary) => summary.closest(unprinted)).length;
   } catch (error) {
     faults.push(String(error.stack));
   }
@@ -225,6 +229,30 @@ TEST_F(Browser, CanBeUsedWithAKeyboardAndByEar) {
   EXPECT_THAT(seen["unlabelled"], IsEmpty()) << seen["unlabelled"];
   EXPECT_THAT(seen["twice"], IsEmpty()) << seen["twice"];
   EXPECT_EQ(seen["wide"], false);
+}
+
+// Their lines hold the claims of a report, which paper cannot open.
+TEST_F(Browser, PrintsTheSummariesOfWhatIsClosed) {
+  const json seen = this->seen();
+  EXPECT_GT(seen["summaries"], 2);
+  EXPECT_EQ(seen["unprinted"], 0);
+}
+
+// The row that the table marks is among the curves that are drawn at first, and the caption counts these.
+TEST_F(Browser, SaysWhichCurvesAreDrawn) {
+  const Scratch folder;
+  for (int i = 0; i < 12; ++i) {
+    const std::string label = fmt::format("algorithm-{:02}", i);
+    for (const std::int64_t seed : {1, 2, 3})
+      write_run(folder / fmt::format("{}-{}", label, seed), label, seed, i == 11 ? 0.9 : 0.3);
+  }
+  write_run(folder / "letters", "fedavg", 1, 0.5,
+            {.summary = [](Summary& summary) { summary.dataset = "letters"; }});
+  const std::string html = make_report(find_runs(std::vector{folder.path()})).html;
+  const std::string dom = dom_of(html);
+  EXPECT_THAT(dom, HasSubstr("data-curves=\"10\""));
+  EXPECT_THAT(dom, HasSubstr("<p id=\"chart-caption\">data set digits: 10 of 12 curves are drawn</p>"));
+  EXPECT_THAT(dom, HasSubstr("algorithm-08, algorithm-11. The table below"));
 }
 
 TEST_F(Browser, FitsANarrowWindow) { EXPECT_EQ(seen("--window-size=500,900")["wide"], false); }
