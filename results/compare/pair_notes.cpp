@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "results/compare/pairs.hpp"
@@ -56,6 +57,30 @@ std::vector<std::string> notes_of_pairs(const Pairs& pairs) {
                         ? fmt::format("{}: equal with every seed", both)
                         : fmt::format("{}: the same difference with every seed, so there is no t{}", both,
                                       pair.differences.size() > 2 ? "; the signed ranks decide" : ""));
+  }
+  return notes;
+}
+
+// Of rows of one name, such as those of several folders, which nothing else tells apart.
+std::vector<std::string> setting_notes(std::span<const RowRuns> rows) {
+  std::map<std::pair<std::string, Sweep>, std::vector<const Summary*>> namesakes;
+  for (const RowRuns& row : rows) namesakes[{row.key.label, row.key.whole_sweep()}].push_back(&row.summary());
+  std::vector<std::string> notes;
+  for (const auto& [name, summaries] : namesakes) {
+    std::map<std::string, std::vector<std::string>> values;
+    for (const Summary* summary : summaries) {
+      const auto add = [&](const std::string& key, const std::string& value) {
+        if (std::vector<std::string>& known = values[key]; !contains(known, unquoted(value)))
+          known.push_back(unquoted(value));
+      };
+      for (const auto& [key, value] : summary->algorithm_parameters) add(key, value);
+      for (const auto& [key, value] : summary->policy_settings) add("privacy." + key, value);
+    }
+    for (const auto& [key, found] : values) {
+      if (found.size() < 2) continue;
+      notes.push_back(
+          one_line(fmt::format("rows of {} differ in {}: {}", name.first, key, fmt::join(found, ", "))));
+    }
   }
   return notes;
 }
@@ -133,6 +158,7 @@ std::string pairs_caption(std::span<const RowRuns> rows) {
 
 std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns> rows) {
   std::vector<std::string> notes;
+  append_notes(notes, setting_notes(rows));
   append_notes(notes, notes_of_pairs(pairs));
   append_notes(notes, few_seeds(pairs));
   append_notes(notes, decline(rows));

@@ -99,6 +99,35 @@ TEST(Pairs, AreOfOneAlgorithmInTwoFolders) {
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "fedavg (runs/b) is better");
 }
 
+// What a folder's name may not tell; what a grid gives stands in the names of rows.
+TEST(Pairs, SayInWhichSettingsRowsOfOneLabelDiffer) {
+  const auto with = [](const std::string& rate) {
+    return [rate](Summary& summary) {
+      summary.algorithm_parameters = {{"rate", rate}, {"schedule", "\"constant\""}};
+    };
+  };
+  const auto notes = [&](const char* rate, const std::function<void(Summary&)>& change) {
+    return compare_rows(std::vector{folder_of({row_of("fedavg", kWorse, with("0.05"))}),
+                                    folder_of({row_of(
+                                                  "fedavg", kBetter,
+                                                  [&](Summary& summary) {
+                                                    with(rate)(summary);
+                                                    change(summary);
+                                                  },
+                                                  "runs/b")},
+                                              "runs/b")},
+                        {.across = {kAcrossGrid}})
+        .notes;
+  };
+  EXPECT_THAT(notes("0.1", [](Summary&) {}), Contains("rows of fedavg differ in rate: 0.05, 0.1"));
+  EXPECT_THAT(notes("0.05", [](Summary&) {}), Not(Contains(HasSubstr("differ in"))));
+  EXPECT_THAT(notes("0.1",
+                    [](Summary& summary) {
+                      summary.sweep = {{"training.rate", "0.1"}};
+                    }),
+              Not(Contains(HasSubstr("differ in"))));
+}
+
 TEST(Pairs, AreOfOnePointOfAGrid) {
   const std::vector<std::vector<FoundRun>> rows = {at_rate("fedavg", "0.1"), at_rate("scaffold", "0.1"),
                                                    at_rate("fedavg", "0.02"), at_rate("scaffold", "0.02"),
