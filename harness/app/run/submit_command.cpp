@@ -67,7 +67,7 @@ std::string ask_slurm(const std::vector<std::string>& words) {
 }
 
 std::vector<PlannedCell> unfinished(std::vector<PlannedCell> cells, const fs::path& out) {
-  check_folders(cells, out, true);
+  check_folders(cells, out, /*resume=*/true, {}, /*has_only=*/false);
   std::erase_if(cells,
                 [&](const PlannedCell& cell) { return is_finished(recorded_summary(out / cell.folder())); });
   return cells;

@@ -78,11 +78,12 @@ std::string changes_text(const Changes& changes) {
   return text;
 }
 
-[[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes) {
-  throw Error::in(
-      place, fmt::format("runs here belong to another experiment: {}", changes_text(changes)),
-      {.remedy = "Undo the change, give another folder with --out, or remove the folders of these cells to "
-                 "run them again; --only runs others."});
+[[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes, bool has_only = true) {
+  throw Error::in(place, fmt::format("runs here belong to another experiment: {}", changes_text(changes)),
+                  {.remedy = fmt::format(
+                       "Undo the change, give another folder with --out, or remove the folders of these "
+                       "cells to run them again{}.",
+                       has_only ? "; --only runs others" : "")});
 }
 
 // One that is neither whole nor the same as `now` cannot say what was changed since.
@@ -127,7 +128,7 @@ void check_same_experiment(const results::RunDirectory& run, const std::string& 
 }
 
 void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume,
-                   const std::set<std::string>& tuned) {
+                   const std::set<std::string>& tuned, bool has_only) {
   Changes changes;
   for (const PlannedCell& cell : cells) {
     const fs::path path = out / cell.folder();
@@ -150,7 +151,7 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     if (before != now) add_changes(changes, before, now, cell.folder().string());
     if (tuned.empty()) add_tuning_change(changes, run.summary(), cell);
   }
-  if (!changes.empty()) refuse_changed(out, changes);
+  if (!changes.empty()) refuse_changed(out, changes, has_only);
 }
 
 std::optional<results::Summary> recorded_summary(const fs::path& run) {

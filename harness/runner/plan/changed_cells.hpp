@@ -24,8 +24,9 @@ inline constexpr const char* kRestoreFile =
 /// are runs whose experiment file is not whole. Noise that is still to be found for a cell is left out of
 /// that.
 /// `tuned`: names of settings that trials will choose, of cells whose tuning is not known yet either.
+/// `has_only`: whether --only, which chooses cells, is an option of the command.
 void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem::path& out, bool resume,
-                   const std::set<std::string>& tuned = {});
+                   const std::set<std::string>& tuned = {}, bool has_only = true);
 
 /// Throws that Error for one run and the experiment that it should be of, as a file, unless it is.
 void check_same_experiment(const results::RunDirectory& run, const std::string& toml);

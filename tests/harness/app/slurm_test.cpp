@@ -327,6 +327,13 @@ TEST_F(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
   EXPECT_THAT(refused("run small.toml --stage cells"), HasSubstr("the file has no [tuning]"));
 }
 
+// Which has no --only.
+TEST_F(Submit, RefusesRunsOfAnotherExperimentWithoutOptionsOfRun) {
+  run_small(scratch, {});
+  EXPECT_THAT(refused("submit small.toml --out out --dry-run --set training.rate=0.1"),
+              AllOf(HasSubstr("training.rate was 0.05, now 0.1"), EndsWith("to run them again.\n")));
+}
+
 // Stand-ins for Slurm's programs, found before others.
 class FakeSlurm : public ScratchTest {
  protected:
