@@ -147,9 +147,11 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
 Forecast Simulation::forecast() {
   Forecast told;
   if (unit(setup_.policy) == Unit::kNothing) return told;
-  // How far centres will lie apart, nobody knows.
+  // How far centres will lie apart, nobody knows; where nothing bounds messages, no price depends on it.
   const Centres centres = opened(next_downlink()).centres;
-  if (centres.vary()) return {.complete = false};
+  const auto* local = std::get_if<LocalPolicy>(&setup_.policy);
+  const bool bounded = local != nullptr && local->clip_norm > 0 && local->mechanism != kLocalRelative;
+  if (centres.vary() && bounded) return {.complete = false};
   const bool one_budget = has_budget(setup_.policy) && !has_own_budgets(setup_.policy);
   Ledger ledger = ledger_;
   std::set<std::int64_t> spent;

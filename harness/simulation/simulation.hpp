@@ -85,7 +85,7 @@ struct Forecast {
   std::optional<double> epsilon = 0;
   std::int64_t rounds = 0;  ///< that the budget pays for; budgets of the clients' own end none
   /// Whether everybody's noised answers are in it: not those of an algorithm without a plan, nor messages
-  /// around centres that will move.
+  /// around centres that will move, where the price depends on these.
   bool complete = true;
 };
 

@@ -366,5 +366,24 @@ TEST_F(Forecasts, FollowHowOftenAClientTookPart) {
   EXPECT_FALSE(Simulation(setup(records_hidden())).forecast().complete) << "nobody says what will be asked";
 }
 
+// How far they will lie apart decides nothing where no mechanism bounds a message.
+TEST_F(Forecasts, SayWhatMessagesCostAroundAnyCentres) {
+  algorithm.on_centres = [](const Message& downlink) {
+    return std::vector<Params>{downlink[kModel], 2 * downlink[kModel]};
+  };
+  algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
+  LocalPolicy policy = messages_hidden();
+  EXPECT_FALSE(Simulation(setup(policy)).forecast().complete);
+  policy.mechanism = kLocalRelative;
+  const Forecast relative = Simulation(setup(policy)).forecast();
+  EXPECT_TRUE(relative.complete);
+  EXPECT_EQ(relative.epsilon, std::numeric_limits<double>::infinity());
+  policy.mechanism = kLocalLaplace;
+  policy.clip_norm = 0;
+  const Forecast metric = Simulation(setup(policy)).forecast();
+  EXPECT_TRUE(metric.complete);
+  EXPECT_FALSE(metric.epsilon) << "unproven";
+}
+
 }  // namespace
 }  // namespace fedarena
