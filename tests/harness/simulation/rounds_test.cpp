@@ -89,7 +89,7 @@ TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
   class Writer final : public Algorithm {
    public:
     Message train(Client& client, const Message& downlink) const override {
-      if (client.id == 1) downlink[kModel].flat().data().mul_(1.5);
+      if (client.id == 0) downlink[kModel].flat().data().mul_(1.5);
       return {{kModel, downlink[kModel]}};
     }
     void aggregate(Server& server, const Uplink& uplink) const override {
