@@ -158,6 +158,10 @@ void CsvConfig::validate() const {
       throw Error(Complaint{.found = fmt::format("the column \"{}\" is named twice", name),
                             .allowed = "one role a column: features, categorical, index, target or user"});
   check_pair("join", join, "join_path", join_path);
+  if (!join.empty() && join == target)
+    throw Error(Complaint{
+        .found = fmt::format("join is {}, the target: features would tell it", fedarena::quoted(join)),
+        .allowed = "a column that is known where the target is asked for"});
   check_pair("index", index, "index_values", index_values);
   const std::vector<std::string> values = listed(index_values);
   for (const std::string& longer : values) {

@@ -32,6 +32,9 @@ double rate_of(const UplinkInversion& attack, std::int64_t gradients) {
     if (find_field(schema.fields(), setting.first) != nullptr) known.push_back(setting);
   }
   const double rate = schema.read(known).rate_in(attack.simulation.rounds_done() + 1, attack.setup.rounds);
+  if (rate == 0)
+    refuse_inversion("the rate of the round is 0, so that messages tell nothing of gradients",
+                     "attack an earlier round, or raise minimum_rate");
   return rate * static_cast<double>(std::max<std::int64_t>(gradients, 1));
 }
 

@@ -95,6 +95,8 @@ std::string quoted(std::string_view text) {
     if (letter == '"' || letter == '\\') {
       result += '\\';
       result += letter;
+    } else if (letter == '\n' || letter == '\t') {
+      result += letter == '\n' ? "\\n" : "\\t";
     } else if (code < 0x20 || code == 0x7f) {
       result += fmt::format("\\u{:04x}", code);
     } else {

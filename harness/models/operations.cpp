@@ -26,6 +26,8 @@ bool is_learnt(const Layer& layer) {
   return std::visit(
       Overload{[](const Relu&) { return false; }, [](const AveragePool&) { return false; },
                [](const MaxPool&) { return false; }, [](const Flatten&) { return false; },
+               [](const Fork&) { return false; }, [](const Shortcut&) { return false; },
+               [](const Join&) { return false; },
                [](const Custom& custom) { return !custom.parameters.empty() || custom.products > 0; },
                [](const auto&) { return true; }},
       layer);

@@ -45,9 +45,9 @@ MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, co
       trials_(streams(Purpose::kBatches, kTrialsStream)) {}
 
 void MeteredOracle::refuse_out_of_turn(const char* what) const {
-  if (closed_) {
-    throw Error(Complaint{.found = fmt::format("the oracle is asked for {} in access_plan()", what),
-                          .remedy = "A plan is made before anything is asked for: leave that to train()"});
+  if (closed_ != nullptr) {
+    throw Error(Complaint{.found = fmt::format("the oracle is asked for {} {}", what, closed_),
+                          .remedy = "It answers in train(), before that returns, and nowhere else"});
   }
   if (casting_votes_) {
     throw Error(

@@ -56,9 +56,11 @@ class MeteredOracle : public Oracle {
   std::int64_t gradients_left(std::int64_t batch_size) const override;
   std::int64_t size() const override { return positions_.size(0); }
 
-  /// Whether it answers anybody: who makes a plan is told of sizes and budgets alone.
-  void close() { closed_ = true; }
-  void open() { closed_ = false; }
+  /// From then on it answers nobody; `when` says why, as the end of "the oracle is asked for a gradient". Who
+  /// makes a plan is told of sizes and budgets alone, and who has trained may have left something behind that
+  /// asks later, such as the deleter of a tensor, when all that was asked for is written down.
+  void close(const char* when) { closed_ = when; }
+  void open() { closed_ = nullptr; }
   /// Takes what voters remember out of what their client remembers; to be called before anything is asked.
   void recall(Message& state);
   /// Whether it is casting votes; changes in the client's thread alone.
@@ -148,7 +150,8 @@ class MeteredOracle : public Oracle {
   Streams streams_;
   std::unique_ptr<RandomSource> responses_;  // nullptr before the first
   std::thread::id thread_ = std::this_thread::get_id();
-  bool closed_ = false, casting_votes_ = false;
+  const char* closed_ = nullptr;
+  bool casting_votes_ = false;
   int failed_votes_ = 0;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same

@@ -15,8 +15,8 @@ Schema<RateSchedule> RateSchedule::schema() {
        Constraint::between(1, 1'000'000)},
       {"schedule_factor", &RateSchedule::schedule_factor, "factor of each decay of the schedule \"step\"",
        Constraint::positive()},
-      {"minimum_rate", &RateSchedule::minimum_rate, "lowest rate of the schedule \"cosine\"",
-       Constraint::at_least(0)},
+      {"minimum_rate", &RateSchedule::minimum_rate,
+       "lowest rate of the schedule \"cosine\", where `rate` is not lower", Constraint::at_least(0)},
   };
 }
 
@@ -62,7 +62,7 @@ double RateSchedule::rate_in(std::int64_t round, std::int64_t rounds) const {
     // A personal model after the last round is made in the round that would follow.
     const double progress =
         static_cast<double>(std::min(round, rounds) - 1) / static_cast<double>(rounds - 1);
-    return std::max(minimum_rate, rate * (1 + std::cos(std::numbers::pi * progress)) / 2);
+    return std::min(rate, std::max(minimum_rate, rate * (1 + std::cos(std::numbers::pi * progress)) / 2));
   }
   if (schedule == "step") {
     return rate * std::pow(schedule_factor, static_cast<double>((round - 1) / schedule_step));

@@ -23,8 +23,8 @@ class Tracer {
     FEDARENA_CHECK(shape_.size(), ==, 3U);
     FEDARENA_CHECK(shape_[0], ==, layer.in);
     add_weight_and_bias({layer.out, layer.in, layer.kernel, layer.kernel});
-    shape_ = {layer.out, shape_[1] + 2 * layer.padding - layer.kernel + 1,
-              shape_[2] + 2 * layer.padding - layer.kernel + 1};
+    FEDARENA_CHECK(layer.stride, >=, 1);
+    shape_ = {layer.out, layer.side(shape_[1]), layer.side(shape_[2])};
   }
   void operator()(const GroupNorm& layer) {
     FEDARENA_CHECK(shape_[0], ==, layer.channels);
@@ -53,6 +53,17 @@ class Tracer {
     FEDARENA_CHECK(shape_[0], ==, layer.channels);
     add_weight_and_bias({layer.channels});
   }
+  void operator()(const Fork&) { aside_.push_back(shape_); }
+  void operator()(const Shortcut&) {
+    FEDARENA_CHECK(open_forks(), >=, 1U);
+    std::swap(shape_, aside_.back());
+  }
+  void operator()(const Join&) {
+    FEDARENA_CHECK(open_forks(), >=, 1U);
+    const bool same_shape = shape_ == aside_.back();
+    FEDARENA_CHECK(same_shape, ==, true);
+    aside_.pop_back();
+  }
   void operator()(const Custom& layer) {
     for (const Custom::Shape& extents : layer.parameters) layout.add(extents);
     shape_ = layer.output_shape(shape_);
@@ -65,6 +76,7 @@ class Tracer {
 
   Layout layout;
   const std::vector<std::int64_t>& shape() const { return shape_; }
+  std::size_t open_forks() const { return aside_.size(); }
 
  private:
   void pool(std::int64_t size) {
@@ -80,6 +92,7 @@ class Tracer {
 
   bool first_ = true;
   std::vector<std::int64_t> shape_;
+  std::vector<std::vector<std::int64_t>> aside_;  // of the other summand of each connection
 };
 
 // Applies the layers in turn; `next` hands out the parameter tensors in the order of the layout.
@@ -89,7 +102,7 @@ class Applier {
 
   void operator()(const Conv2d& layer) {
     const torch::Tensor& weight = next();
-    value = torch::conv2d(value, weight, next(), /*stride=*/1, layer.padding);
+    value = torch::conv2d(value, weight, next(), layer.stride, layer.padding);
   }
   void operator()(const GroupNorm& layer) {
     const torch::Tensor& weight = next();
@@ -111,6 +124,12 @@ class Applier {
     value = torch::batch_norm(value, weight, next(), /*running_mean=*/{}, /*running_var=*/{},
                               /*training=*/true, /*momentum=*/0, layer.epsilon, /*cudnn_enabled=*/true);
   }
+  void operator()(const Fork&) { aside_.push_back(value); }
+  void operator()(const Shortcut&) { std::swap(value, aside_.back()); }
+  void operator()(const Join&) {
+    value = value + aside_.back();
+    aside_.pop_back();
+  }
   void operator()(const Custom& layer) {
     std::vector<torch::Tensor> parameters;
     for (std::size_t index = 0; index < layer.parameters.size(); ++index) parameters.push_back(next());
@@ -122,6 +141,7 @@ class Applier {
 
   const std::vector<torch::Tensor>& at_;
   std::size_t used_ = 0;
+  std::vector<torch::Tensor> aside_;  // the other summand of each connection
 
  public:
   torch::Tensor value;
@@ -159,6 +179,7 @@ Model::Model(Architecture architecture, torch::TensorOptions options)
     tracer.step(layer);
     shapes_.push_back(tracer.shape());
   }
+  FEDARENA_CHECK(tracer.open_forks(), ==, 0U);
   FEDARENA_CHECK(tracer.shape().size(), ==, 1U);
   FEDARENA_CHECK(tracer.shape()[0], ==, architecture_.outputs);
   layout_ = std::make_shared<const Layout>(std::move(tracer.layout));

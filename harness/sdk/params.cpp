@@ -32,6 +32,7 @@ Params::Params(std::shared_ptr<const Layout> layout, torch::Tensor flat)
   FEDARENA_CHECK(flat_.defined(), ==, true);
   FEDARENA_CHECK(flat_.dim(), ==, 1);
   FEDARENA_CHECK(flat_.numel(), ==, layout_->numel());
+  flat_ = flat_.contiguous();  // rules read numbers that lie side by side
 }
 
 Params Params::zeros(std::shared_ptr<const Layout> layout, const torch::TensorOptions& options) {

@@ -51,7 +51,7 @@ std::optional<AccessPlan> Simulation::plan_of(std::int64_t client, std::int64_t 
                                               std::int64_t participations, MeteredOracle& oracle) const {
   Message nothing;
   Observations unseen;
-  oracle.close();  // a plan that looked at data would be one more thing that they decide
+  oracle.close("in access_plan()");  // a plan that looked at data would be one more thing that they decide
   std::optional<AccessPlan> plan = setup_.algorithm.access_plan(
       client_view(client, round, participations, oracle, compute_, nothing, unseen));
   oracle.open();

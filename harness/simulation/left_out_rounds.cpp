@@ -106,6 +106,8 @@ void Simulation::charge_rest() {
         accesses = dearer(std::move(accesses), *planned);
       else if (planned)
         accesses = *planned;
+      else  // what another round planned, nobody has planned of this one
+        accesses = RoundAccesses(accesses.charged());
       if (!pays(client, ledger_, accesses)) {
         spent_.insert(client);
         continue;

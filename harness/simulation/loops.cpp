@@ -208,6 +208,7 @@ Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params&
   Client view = client_view(piece.client, next, past.participations, oracle, compute, state, observed);
   const Message received = message_from(*sent);  // a copy of its own, as in training
   const Params personal = setup_.algorithm.personalise(view, received);
+  oracle.close("after personalise() has returned");
   check_unwritten(*sent, received, next, "personalise");
   return {evaluator_.score(personal, piece), oracle.accesses()};
 }

@@ -96,7 +96,7 @@ Simulation::Downlink Simulation::opened(Bytes bytes) const {
 
 void Simulation::check_unwritten(const Bytes& sent, const Message& downlink, std::int64_t round,
                                  const char* where) const {
-  if (encode(downlink) == sent) return;
+  if (encodes_to(downlink, sent)) return;
   throw Error(Complaint{
       .found = fmt::format("the message from the server was written to by {} in {}, round {}",
                            setup_.algorithm_name, where, round),
@@ -168,6 +168,7 @@ results::RoundRecord Simulation::play_round() {
   check_forecast(round, cohort, downlink.centres);
   Ledger ledger = ledger_;
   std::vector<LocalResult> local;
+  bool withheld = false;  // somebody's answers
   try {
     leave_out_unpaid(cohort, downlink.centres, spent, ledger);
     std::atomic<std::int64_t> done = 0;
@@ -177,6 +178,7 @@ results::RoundRecord Simulation::play_round() {
     const auto made = [&](std::size_t place) { return all[place].accesses; };
     for (const std::size_t place : leave_out_spent(cohort, made, Known::kAnswered, spent, ledger))
       local.push_back(std::move(all[place]));
+    withheld = local.size() < all.size();
   } catch (const BudgetSpent&) {
     ledger_ = std::move(ledger);  // of whom a round was withheld
     spent_ = std::move(spent);
@@ -220,7 +222,7 @@ results::RoundRecord Simulation::play_round() {
   if (hidden != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
   record.observed = observed_means(notes.observed);
   if (hidden != Unit::kClient) record.choices = choices_of(cohort, notes.choices);
-  record.cost = meter.cost();
+  record.cost = withheld ? cost_of(local) : meter.cost();
   cuda::wait_for(setup_.model.options().device());
   record.train_seconds = seconds_since(start);
   PendingStates states;
@@ -244,6 +246,14 @@ results::RoundRecord Simulation::play_round() {
   synthetic_ = std::move(notes.synthetic);
   round_ = round;
   return record;
+}
+
+// What others computed may depend on answers that nobody is charged for.
+results::Cost Simulation::cost_of(std::span<const LocalResult> local) const {
+  results::Cost cost{.at_least = true};
+  for (const LocalResult& result : local) cost.gradients += result.examples;
+  cost.operations = cost.gradients * count_operations(setup_.model).gradient;
+  return cost;
 }
 
 bool Simulation::sizes_tell(std::int64_t round, std::span<const LocalResult> local) const {

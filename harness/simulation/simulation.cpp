@@ -220,9 +220,9 @@ DeclaredUplink Simulation::declared_uplink(std::int64_t client, std::int64_t rou
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
                                                  const Downlink& downlink, const Past& past) const {
   LocalResult result;
-  Message state = past.state ? message_from(*past.state) : Message();
   const Streams streams = streams_of(round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams, past.charged);
+  Message state = past.state ? message_from(*past.state) : Message();
   oracle->recall(state);
   oracle->seal_in_votes(state, result.observed);
   std::optional<AccessPlan> plan;
@@ -233,10 +233,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   // centres.
   const Message received = message_from(downlink.sent);
   Message message = setup_.algorithm.train(view, received);
-  // It takes as long as a step of a small network, and who does it in one client does it in all: so one in so
-  // many, others in each round.
-  constexpr std::int64_t kOneIn = 16;
-  if (client % kOneIn == (round - 1) % kOneIn) check_unwritten(downlink.sent, received, round, "train");
+  oracle->close("after train() has returned");
+  check_unwritten(downlink.sent, received, round, "train");
   oracle->refuse_caught_failure();
   result.accesses = oracle->accesses();
   if (plan) result.accesses.leave_unmade(oracle->noised(unasked(*plan, oracle->asked(), view)));

@@ -285,6 +285,8 @@ class Simulation {
   PrivateUplink sum_of(const ClientPolicy& policy, std::int64_t round) const;
   // The next round; where it throws, model, server state and clip norm are to be put back.
   results::RoundRecord play_round();
+  // Of a round in which answers were withheld: what the oracles of those who stay were asked for, at least.
+  results::Cost cost_of(std::span<const LocalResult> local) const;
   // Whether data may have decided how long messages of a cohort are: one is not as long as what the algorithm
   // declares for the round.
   bool sizes_tell(std::int64_t round, std::span<const LocalResult> local) const;

@@ -25,21 +25,6 @@ enum class Kind : std::uint8_t { kParams = 0, kTensor = 1, kDouble = 2, kInteger
 // LibTorch's.
 constexpr const auto& kTypes = kSendableTypes;
 
-void put_name(Bytes& bytes, const std::string& name) {
-  FEDARENA_CHECK(name.size(), <, 256U);
-  put_value(bytes, static_cast<std::uint8_t>(name.size()));
-  put_bytes(bytes, std::as_bytes(std::span(name)));
-}
-
-void put_type(Bytes& bytes, torch::ScalarType type) {
-  put_value(bytes, static_cast<std::uint8_t>(std::ranges::find(kTypes, type) - kTypes.begin()));
-}
-
-void put_elements(Bytes& bytes, const torch::Tensor& tensor) {
-  const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
-  put_bytes(bytes, {static_cast<const std::byte*>(plain.data_ptr()), plain.nbytes()});
-}
-
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -96,31 +81,71 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-struct ContentWriter {
-  Bytes& bytes;
+// Hands what a message is encoded as to `put`, piece by piece: std::span<const std::byte>.
+template <typename Put>
+class Writer {
+ public:
+  explicit Writer(Put put) : put_(std::move(put)) {}
 
-  void operator()(const Params& params) const {
-    put_value(bytes, Kind::kParams);
-    put_type(bytes, params.flat().scalar_type());
-    put_value(bytes, params.flat().numel());
-    put_value(bytes, params.layout()->fingerprint());
-    put_elements(bytes, params.flat());
+  void message(const Message& message) {
+    value(kMagic);
+    value(static_cast<std::uint32_t>(message.entries().size()));
+    for (const Message::Entry& entry : message.entries()) {
+      check(entry);
+      FEDARENA_CHECK(entry.name.size(), <, 256U);
+      value(static_cast<std::uint8_t>(entry.name.size()));
+      put_(std::as_bytes(std::span(entry.name)));
+      std::visit(*this, entry.content);
+    }
   }
-  void operator()(const torch::Tensor& tensor) const {
-    put_value(bytes, Kind::kTensor);
-    put_type(bytes, tensor.scalar_type());
-    put_value(bytes, static_cast<std::uint8_t>(tensor.dim()));
-    for (const std::int64_t extent : tensor.sizes()) put_value(bytes, extent);
-    put_elements(bytes, tensor);
+  void operator()(const Params& params) {
+    value(Kind::kParams);
+    type(params.flat());
+    value(params.flat().numel());
+    value(params.layout()->fingerprint());
+    elements(params.flat());
   }
-  void operator()(double value) const {
-    put_value(bytes, Kind::kDouble);
-    put_value(bytes, value);
+  void operator()(const torch::Tensor& tensor) {
+    value(Kind::kTensor);
+    type(tensor);
+    value(static_cast<std::uint8_t>(tensor.dim()));
+    for (const std::int64_t extent : tensor.sizes()) value(extent);
+    elements(tensor);
   }
-  void operator()(std::int64_t value) const {
-    put_value(bytes, Kind::kInteger);
-    put_value(bytes, value);
+  void operator()(double number) {
+    value(Kind::kDouble);
+    value(number);
   }
+  void operator()(std::int64_t number) {
+    value(Kind::kInteger);
+    value(number);
+  }
+
+ private:
+  static void check(const Message::Entry& entry) {
+    const auto* params = std::get_if<Params>(&entry.content);
+    const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
+    if (params && params->empty())
+      throw Error::of("the entry \"{}\" of a message was never assigned", entry.name);
+    if (const std::string why = params   ? unsendable(params->flat())
+                                : tensor ? unsendable(*tensor)
+                                         : "";
+        !why.empty())
+      throw Error::of("the entry \"{}\" of a message {}", entry.name, why);
+  }
+  template <typename Value>
+  void value(const Value& value) {
+    put_(std::as_bytes(std::span(&value, 1)));
+  }
+  void type(const torch::Tensor& tensor) {
+    value(static_cast<std::uint8_t>(std::ranges::find(kTypes, tensor.scalar_type()) - kTypes.begin()));
+  }
+  void elements(const torch::Tensor& tensor) {
+    const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
+    put_(std::span(static_cast<const std::byte*>(plain.data_ptr()), plain.nbytes()));
+  }
+
+  Put put_;
 };
 
 Params read_params(Reader& reader, const std::shared_ptr<const Layout>& layout, torch::Device device) {
@@ -164,25 +189,22 @@ Bytes encode(const Message& message) {
   std::size_t size = 64;
   for (const Message::Entry& entry : message.entries()) {
     const auto* params = std::get_if<Params>(&entry.content);
-    const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
-    if (params && params->empty())
-      throw Error::of("the entry \"{}\" of a message was never assigned", entry.name);
-    if (const std::string why = params   ? unsendable(params->flat())
-                                : tensor ? unsendable(*tensor)
-                                         : "";
-        !why.empty())
-      throw Error::of("the entry \"{}\" of a message {}", entry.name, why);
-    if (params) size += params->flat().nbytes() + 64;
+    if (params != nullptr && !params->empty()) size += params->flat().nbytes() + 64;
   }
   Bytes bytes;
   bytes.reserve(size);
-  put_value(bytes, kMagic);
-  put_value(bytes, static_cast<std::uint32_t>(message.entries().size()));
-  for (const Message::Entry& entry : message.entries()) {
-    put_name(bytes, entry.name);
-    std::visit(ContentWriter{bytes}, entry.content);
-  }
+  Writer([&](std::span<const std::byte> piece) { put_bytes(bytes, piece); }).message(message);
   return bytes;
+}
+
+bool encodes_to(const Message& message, std::span<const std::byte> bytes) {
+  bool same = true;
+  Writer([&](std::span<const std::byte> piece) {
+    same = same && piece.size() <= bytes.size() &&
+           (piece.empty() || std::memcmp(piece.data(), bytes.data(), piece.size()) == 0);
+    if (same) bytes = bytes.subspan(piece.size());
+  }).message(message);
+  return same && bytes.empty();
 }
 
 Message decode(std::span<const std::byte> bytes, const std::shared_ptr<const Layout>& layout,

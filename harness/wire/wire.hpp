@@ -17,6 +17,9 @@ namespace fedarena {
 /// scalars take 8 bytes. Tensors may lie on any device.
 Bytes encode(const Message& message);
 
+/// Whether encode() would give those bytes, without a copy of them.
+bool encodes_to(const Message& message, std::span<const std::byte> bytes);
+
 /// The message that `bytes` hold. `layout`: of every Params in it. Tensors are put on the CPU, Params on
 /// `device`. Throws Error when the bytes are not a message, are cut short, have bytes to spare or hold
 /// another layout.

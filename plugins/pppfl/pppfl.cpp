@@ -34,7 +34,7 @@ Schema<Config> Config::schema() {
   return Schema<Config>{
       {"aggregation", &Config::aggregation,
        "what clients send after their steps: the gradient on the synthetic examples that they held back "
-       "(meta), or the change of the model, which the server takes a mean of (see weights)",
+       "(meta), or the change of the model, which the server takes a mean of (see weights) without a rate",
        Constraint::one_of({"meta", "average"})},
       {"most_examples", &Config::most_examples,
        "synthetic examples that a client trains on, at most; else as many as it holds real ones", count},
@@ -48,7 +48,8 @@ Schema<Config> Config::schema() {
        "share of the new global model in the moving average that a client starts from; 1: all of it",
        Constraint::between(0, 1)},
       {"server_rate", &Config::server_rate,
-       "first rate of the server's Adam in a cycle; 0: clients adapt the initial model, each by itself",
+       "with meta, first rate of the server's Adam in a cycle; 0: clients adapt the initial model, each by "
+       "itself",
        Constraint::at_least(0)},
       {"cycles", &Config::cycles, "times that the server's rate falls from there along a cosine", count},
       {"weights", &Config::weights,

@@ -48,9 +48,6 @@ bool any_unplanned(const Ledger& ledger, const IsSegment& counts) {
          });
 }
 
-// Whether answers that noise hides are among its accesses.
-bool has_noised(const Ledger::Segment& segment) { return any_event(segment.accesses, is_noised); }
-
 // The first access that nothing privatised among those that count, and its round.
 std::string first_exact_access(const Ledger& ledger, const std::string& algorithm) {
   const std::vector<ExactFinding> found = exact_findings(ledger);
@@ -230,9 +227,11 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.varied = charged.varies();
   // Of clients that vary the claim says so, or charges their budgets.
   const bool own_budgets = claim.budget.is_list();
+  // Any answer may have decided on what a round without a plan did not ask for.
   claim.unplanned = is_finite(claim.rdp) && (own_budgets || !claim.varied) &&
-                    any_unplanned(charged, [&](std::int64_t client, const Ledger::Segment& segment) {
-                      return has_noised(segment) && !(own_budgets && charged.varies(client));
+                    any_counts(charged, is_noised) &&
+                    any_unplanned(charged, [&](std::int64_t client, const Ledger::Segment& /*segment*/) {
+                      return !(own_budgets && charged.varies(client));
                     });
   claim.least_rdp = claim.least_pld = std::nullopt;
   if (claim.per_client) {

@@ -7,6 +7,8 @@
 
 #include "fedarena/base/find.hpp"
 
+#include "results/text/text.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -117,6 +119,21 @@ std::optional<std::int64_t> expected_tensors(const ResolvedSettings& settings) {
   if (name == "convnet") {
     const std::int64_t of_a_block = settings.of("model.norm") == "none" ? 2 : 4;
     return bounded(settings.number<std::int64_t>("model.depth", 0)) * of_a_block + 2;
+  }
+  if (name == "resnet") {
+    const auto count = [&](const char* key) { return bounded(settings.number<std::int64_t>(key, 0)); };
+    const std::int64_t stages = count("model.stages"), of_a_normalised_convolution = 4;
+    // The first convolution, two in each block, and the projections.
+    return bounded((1 + 2 * stages * count("model.blocks") + stages - 1) * of_a_normalised_convolution + 2);
+  }
+  if (name == "sequence") {
+    std::string layers = settings.of("model.layers");
+    for (char& letter : layers)
+      letter = letter == '\n' || letter == '\r' ? ',' : letter == '\t' ? ' ' : letter;
+    const std::int64_t learnt = std::ranges::count_if(split_at_commas(layers), [](std::string_view layer) {
+      return layer.starts_with("conv") || layer.starts_with("group-norm") || layer.starts_with("linear");
+    });
+    return 2 * (learnt + 1);  // the last affine map is not listed
   }
   return std::nullopt;
 }

@@ -61,8 +61,10 @@ RowSeries::Values measure_over_seeds(const Measure& measure, std::span<const std
   return values;
 }
 
-// More than a screen can show, and what tooltips say.
+// More than a screen can show, and what tooltips say. Shares are printed with two decimals, for which a half
+// must be known to be one.
 constexpr int kDigits = 5;
+constexpr int kDigitsOfShares = 9;
 constexpr int kDigitsOfRounds = 15;
 
 // Without signs and zeros that an exponent does not need: 1e+06 is 1e6.
@@ -110,9 +112,9 @@ class Lists {
   std::vector<std::string_view> lists_;  // keys of the map, which stay where they are
 };
 
-Json add_values(Lists& lists, const RowSeries::Values& values) {
-  Json both = {{"mean", lists.add(numbers_json(values.mean, kDigits))}};
-  if (!values.std.empty()) both["std"] = lists.add(numbers_json(values.std, kDigits));
+Json add_values(Lists& lists, const RowSeries::Values& values, int digits) {
+  Json both = {{"mean", lists.add(numbers_json(values.mean, digits))}};
+  if (!values.std.empty()) both["std"] = lists.add(numbers_json(values.std, digits));
   return both;
 }
 
@@ -208,10 +210,14 @@ std::string series_json(const RowSeries& series) {
     if (!has_numbers(series.x[i])) continue;
     positions["x"][std::to_string(i)] = lists.add(numbers_json(shown(curve_axes()[i], series.x[i]), kDigits));
   }
+  const std::vector<std::string> measures = measure_names();
   for (std::size_t i = 0; i < series.y.size(); ++i) {
-    if (has_numbers(series.y[i].mean)) positions["y"][std::to_string(i)] = add_values(lists, series.y[i]);
+    if (!has_numbers(series.y[i].mean)) continue;
+    const int digits = is_share(*find_quantity(measures[i])) ? kDigitsOfShares : kDigits;
+    positions["y"][std::to_string(i)] = add_values(lists, series.y[i], digits);
   }
-  for (const auto& [name, values] : series.observed) positions["observed"][name] = add_values(lists, values);
+  for (const auto& [name, values] : series.observed)
+    positions["observed"][name] = add_values(lists, values, kDigits);
   return fmt::format("{{\"lists\":{},\"positions\":{}}}", lists.json(), json_text(positions, -1));
 }
 

@@ -44,8 +44,13 @@
 
   const share = () => data.measures[state.y].share;
   const format = (number, digits = 5) => Number(number.toPrecision(digits)).toLocaleString('en', {maximumSignificantDigits: digits, useGrouping: number >= 1e5});
-  const value = (point) => (share() ? point.y.toFixed(2) : format(point.y, 4)) +
-    (point.std === null ? '' : ' ± ' + (share() ? point.std.toFixed(2) : format(point.std, kLatest)));
+  // As tables have it: halves away from zero, also where binary is a little below them.
+  const percent = (number) => {
+    const steps = Math.abs(number) * 100, isHalf = Math.abs(steps - Math.floor(steps) - 0.5) < 1e-5;
+    return (isHalf ? Math.sign(number) * Math.ceil(steps) / 100 : number).toFixed(2);
+  };
+  const value = (point) => (share() ? percent(point.y) : format(point.y, 4)) +
+    (point.std === null ? '' : ' ± ' + (share() ? percent(point.std) : format(point.std, kLatest)));
 
   function look(row) {
     const colour = data.colours[row.look % data.colours.length];

@@ -6,11 +6,12 @@
 
   const add = (parent, name, properties = {}) => parent.appendChild(Object.assign(document.createElement(name), properties));
 
-  // Numbers before words; words as people order them.
+  // Numbers before what is no number, and both before words; words as people order them.
   function compare(left, right) {
     const first = left.dataset.key, second = right.dataset.key;
     if (first !== undefined && second !== undefined) {
       const from = Number(first.replace('inf', 'Infinity')), to = Number(second.replace('inf', 'Infinity'));
+      if (Number.isNaN(from) || Number.isNaN(to)) return Number.isNaN(from) - Number.isNaN(to);
       return from < to ? -1 : from > to ? 1 : 0;
     }
     if (first !== undefined || second !== undefined) return first !== undefined ? -1 : 1;

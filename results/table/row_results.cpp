@@ -47,8 +47,7 @@ std::string printed(const Row& row) {
 bool better(const Row& left, const Row& right) {
   const double first = left.result->spread.mean, second = right.result->spread.mean;
   if (left.result->better == Better::kMore) return first > second;
-  // What diverged to "not a number" is worse than everything.
-  return first < second || (std::isnan(second) && !std::isnan(first));
+  return first < second;
 }
 
 // "cohort.size (fedavg 1, fedprox 10)": the first condition in which some row differs from the first one.
@@ -84,11 +83,19 @@ std::string compare(std::span<Row> rows, const std::string& where) {
     return fmt::format("{}rows differ in {}, so none is marked as the best", where, condition);
   const bool all = std::ranges::all_of(rows, [](const Row& row) { return row.result.has_value(); });
   if (!all || differs([](const Row& row) { return row.result->share; })) return {};
-  const Row& best = *std::ranges::min_element(rows, better);
-  const std::string top = printed(best);
-  // Where all diverged, none is the best.
-  const bool is_number = std::isfinite(best.result->spread.mean);
-  for (Row& row : rows) row.best = is_number && printed(row) == top;
+  // What diverged is never the best, whatever class it happens to guess.
+  std::vector<Row*> sound;
+  for (Row& row : rows) {
+    const bool some_diverged =
+        std::ranges::any_of(row.seeds, [](const SeedResult& seed) { return diverged(seed.summary); });
+    if (!some_diverged && std::isfinite(row.result->spread.mean)) sound.push_back(&row);
+  }
+  if (!sound.empty()) {
+    const auto best = std::ranges::min_element(
+        sound, [](const Row* left, const Row* right) { return better(*left, *right); });
+    const std::string top = printed(**best);
+    for (Row* row : sound) row->best = printed(*row) == top;
+  }
   if (!differs(seeds_of)) return {};
   return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);
 }

@@ -1,6 +1,7 @@
 #include "results/table/rows.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -273,9 +274,16 @@ std::map<std::string, std::string> row_conditions(const std::filesystem::path& r
     return std::ranges::none_of(kConditions,
                                 [&](std::string_view begin) { return setting.first.starts_with(begin); });
   });
-  // The last round is evaluated anyway; of tests of clients a table has the best round, too.
-  const auto by_client = conditions.find("evaluation.per_client");
-  if (by_client == conditions.end() || by_client->second != "true") conditions.erase("evaluation.every");
+  // The last round is evaluated anyway. But of tests of clients a table has the best round, too, and
+  // validation ends runs and chooses rounds among those that are evaluated.
+  const auto is_used = [&](const char* key, std::initializer_list<std::string_view> unused) {
+    const auto found = conditions.find(key);
+    return found != conditions.end() && !contains(unused, found->second);
+  };
+  if (!is_used("evaluation.per_client", {"false"}) &&
+      !is_used("evaluation.validation_fraction", {"0.0", "0"}) &&
+      !is_used("evaluation.held_out_clients", {"0.0", "0"}))
+    conditions.erase("evaluation.every");
   return conditions;
 }
 

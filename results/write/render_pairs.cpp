@@ -52,7 +52,9 @@ Cell interval_cell(const PairMetric& metric, const Pair& pair, const std::option
 
 Cell p_cell(std::optional<double> p, const char* behind = "") {
   if (!p) return kNothing;
-  return (*p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", *p)) + behind;
+  // Never at the error rate what lies above it.
+  const double shown = *p > kErrorRate ? std::max(*p, kErrorRate + 0.0001) : *p;
+  return (*p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", shown)) + behind;
 }
 
 Cell ranks_cell(const Pair& pair) {

@@ -193,6 +193,7 @@ TEST_F(FedLapClients, MeasureTheSameRadiusByVotes) {
     SCOPED_TRACE(rate);
     EXPECT_EQ(radius_by("votes", rate), radius_by("loss", rate));
     EXPECT_GT(radius_by("votes", rate), 0);
+    EXPECT_GT(radius_by("gradient", rate), 0);
   }
 }
 

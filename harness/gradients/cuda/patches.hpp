@@ -6,15 +6,21 @@
 
 namespace fedarena::cuda {
 
-/// A convolution of stride one, as layers.hpp has it, as a product of matrices: of the weight, [out, taps],
+/// A convolution, as layers.hpp has it, as a product of matrices: of the weight, [out, taps],
 /// and of patches, [taps, positions], whose rows are the inputs that a tap meets at each position of the
 /// outputs. An example has fewer than 2^31 of either, and a batch fewer than 2^31 planes of positions.
 struct PatchSizes {
   int in, kernel, padding;
   int height, width;  ///< of the inputs
+  int stride = 1;
 
-  FEDARENA_HOST_DEVICE int out_height() const { return height + 2 * padding - kernel + 1; }
-  FEDARENA_HOST_DEVICE int out_width() const { return width + 2 * padding - kernel + 1; }
+  FEDARENA_HOST_DEVICE int out_height() const { return (height + 2 * padding - kernel) / stride + 1; }
+  FEDARENA_HOST_DEVICE int out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
+  /// The output that meets its inputs from there on, counted from the padding; -1 where none does.
+  FEDARENA_HOST_DEVICE int output_at(int place) const {
+    if (stride == 1) return place;
+    return place >= 0 && place % stride == 0 ? place / stride : -1;
+  }
   FEDARENA_HOST_DEVICE int positions() const { return out_height() * out_width(); }
   FEDARENA_HOST_DEVICE int taps() const { return in * kernel * kernel; }
   /// Numbers of an example's inputs.
@@ -55,8 +61,8 @@ struct Patches {
     }
     const T* in =
         inputs + (static_cast<std::int64_t>(example) * sizes.in + channel) * sizes.height * sizes.width;
-    const int top = position / sizes.out_width() - sizes.padding,
-              left = position % sizes.out_width() - sizes.padding;
+    const int top = position / sizes.out_width() * sizes.stride - sizes.padding,
+              left = position % sizes.out_width() * sizes.stride - sizes.padding;
     for (int dy = 0; dy < sizes.kernel; ++dy) {
       for (int dx = 0; dx < sizes.kernel; ++dx, out += sizes.positions()) {
         const int y = top + dy, x = left + dx;
@@ -104,7 +110,7 @@ struct AddPatches {
     T sum = 0;
     for (int dy = 0; dy < sizes.kernel; ++dy) {
       for (int dx = 0; dx < sizes.kernel; ++dx, from += sizes.positions()) {
-        const int y = bottom - dy, x = right - dx;
+        const int y = sizes.output_at(bottom - dy), x = sizes.output_at(right - dx);
         const bool inside = y >= 0 && y < sizes.out_height() && x >= 0 && x < sizes.out_width();
         if (inside) sum += from[y * sizes.out_width() + x];
       }

@@ -64,7 +64,8 @@ MovingScales<T> scales_of(const kernels::MovingNorm& norm) {
 PatchSizes patch_sizes(const Conv2d& layer, std::int64_t height, std::int64_t width) {
   const std::int64_t out_plane = (height + 2 * layer.padding) * (width + 2 * layer.padding);
   (void)narrow((layer.in * layer.kernel * layer.kernel + 4) * out_plane);
-  return {narrow(layer.in), narrow(layer.kernel), narrow(layer.padding), narrow(height), narrow(width)};
+  return {narrow(layer.in), narrow(layer.kernel), narrow(layer.padding),
+          narrow(height),   narrow(width),        narrow(layer.stride)};
 }
 
 }  // namespace

@@ -291,7 +291,10 @@ torch::Tensor GradientEngine::losses(const Params& at, std::int64_t count, const
   return filled(torch::empty({count}, torch::kFloat64), [&](std::int64_t begin, std::int64_t end) {
     const torch::NoGradGuard no_graph;
     const Batch batch = source(begin, end);
-    return model_.losses(evaluated(weights, batch.inputs), batch.targets);
+    // In single precision, the losses of whatever a model is nearly sure of are all zero.
+    const torch::Tensor targets =
+        batch.targets.is_floating_point() ? batch.targets.to(torch::kFloat64) : batch.targets;
+    return model_.losses(evaluated(weights, batch.inputs).to(torch::kFloat64), targets);
   });
 }
 

@@ -7,6 +7,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/gradients/engine/marks.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -32,6 +34,7 @@ SecondPass::SecondPass(const Model& model, const Params& at, const Params& direc
   pool.for_each(rules_.size(), [&](std::size_t index) {
     const torch::NoGradGuard no_graph;
     const Seen& seen = trace.steps[index];
+    if (is_mark(seen.layers[0])) return;
     rules_[index] = make_tangent_rule(seen.layers, parameters_of(seen, at, direction), seen.inputs);
   });
 }
@@ -40,15 +43,18 @@ torch::Tensor SecondPass::run(const Trace& trace, std::int64_t examples) const {
   const torch::NoGradGuard no_graph;
   std::vector<Moving> layers;
   torch::Tensor tangents;
+  Aside aside;
   for (std::size_t index = 0; index < rules_.size(); ++index) {
     layers.push_back({trace.steps[index], tangents, {}});
-    tangents = rules_[index]->forward(layers.back());
+    tangents = rules_[index] ? rules_[index]->forward(layers.back())
+                             : pass_mark<Fork, Join>(trace.steps[index].layers[0], tangents, aside);
   }
   // Without parameters nothing moves.
   if (!tangents.defined()) return at::zeros_like(trace.steps.front().inputs);
   tangents = loss_tangents(trace.outputs, tangents) / static_cast<double>(examples);
   for (std::size_t index = rules_.size(); index-- > 0;) {
-    tangents = rules_[index]->backward(layers[index], tangents);
+    tangents = rules_[index] ? rules_[index]->backward(layers[index], tangents)
+                             : pass_mark<Join, Fork>(trace.steps[index].layers[0], tangents, aside);
   }
   return tangents;
 }

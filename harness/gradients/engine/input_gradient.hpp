@@ -31,7 +31,7 @@ class SecondPass {
   torch::Tensor loss_tangents(const torch::Tensor& outputs, const torch::Tensor& output_tangents) const;
 
   Loss loss_;
-  std::vector<std::unique_ptr<TangentRule>> rules_;
+  std::vector<std::unique_ptr<TangentRule>> rules_;  // nullptr of a mark (marks.hpp)
 };
 
 /// The same of a whole micro-batch by differentiating twice: for any layer and any device. Zero where the

@@ -28,26 +28,17 @@ constexpr std::int64_t kLargestGpuMicroBatch = 512;
 
 // Of the patches of an example (rules/product_rules.cpp): those of all convolutions, which a pass keeps, and
 // once more of the largest, for its gradient.
-std::int64_t patches_of_an_example(const Architecture& architecture) {
-  std::vector<std::int64_t> shape = architecture.input_shape;
+std::int64_t patches_of_an_example(const Model& model) {
+  const std::vector<Layer>& layers = model.architecture().layers;
   std::int64_t all = 0, largest = 0;
-  if (!std::ranges::all_of(architecture.layers, has_rule)) return 0;  // by autograd
-  const auto pool = [&](std::int64_t size) {
-    shape[1] /= size;
-    shape[2] /= size;
-  };
-  for (const Layer& layer : architecture.layers) {
-    if (const auto* conv = std::get_if<Conv2d>(&layer)) {
-      const std::int64_t more = 2 * conv->padding - conv->kernel + 1;
-      shape = {conv->out, shape[1] + more, shape[2] + more};
-      const std::int64_t patches = conv->in * conv->kernel * conv->kernel * shape[1] * shape[2];
-      all += patches;
-      largest = std::max(largest, patches);
-    } else if (const auto* mean = std::get_if<AveragePool>(&layer)) {
-      pool(mean->size);
-    } else if (const auto* max = std::get_if<MaxPool>(&layer)) {
-      pool(max->size);
-    }
+  if (!std::ranges::all_of(layers, has_rule)) return 0;  // by autograd
+  for (std::size_t index = 0; index < layers.size(); ++index) {
+    const auto* conv = std::get_if<Conv2d>(&layers[index]);
+    if (conv == nullptr) continue;
+    const std::vector<std::int64_t>& outputs = model.shapes()[index + 1];
+    const std::int64_t patches = conv->in * conv->kernel * conv->kernel * outputs[1] * outputs[2];
+    all += patches;
+    largest = std::max(largest, patches);
   }
   return all + largest;
 }
@@ -55,7 +46,7 @@ std::int64_t patches_of_an_example(const Architecture& architecture) {
 // What an example has on a GPU: what layers are given, what they pass on in both directions, and its own
 // gradient.
 std::int64_t numbers_of_an_example(const Model& model) {
-  return 3 * model.activations() + patches_of_an_example(model.architecture()) + model.layout()->numel();
+  return 3 * model.activations() + patches_of_an_example(model) + model.layout()->numel();
 }
 
 // How many pieces of that size the whole has room for: a power of two from 1 to `most`.

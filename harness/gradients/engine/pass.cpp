@@ -5,8 +5,10 @@
 #include <ATen/ATen.h>
 
 #include "harness/gradients/cuda/tensors.hpp"
+#include "harness/gradients/engine/marks.hpp"
 
 namespace fedarena {
+
 Trace Trace::examples(std::int64_t begin, std::int64_t end) const {
   const auto part = [&](const torch::Tensor& tensor) {
     return tensor.defined() ? tensor.narrow(0, begin, end - begin) : tensor;
@@ -36,7 +38,15 @@ torch::Tensor Pass::forward(const torch::Tensor& inputs, Trace* trace) {
   torch::Tensor value = inputs.contiguous();
   const std::span<const Layer> all = weights_.model().architecture().layers;
   std::span<const Layer> rest = all;
+  Aside aside;
   while (!rest.empty()) {
+    if (is_mark(rest[0])) {
+      if (trace != nullptr) trace->steps.push_back({rest.first(1), 0, 0, value, {}});
+      value = pass_mark<Fork, Join>(rest[0], value, aside);
+      steps_.push_back({.rule = nullptr, .first = 0, .end = 0, .mark = rest.data()});
+      rest = rest.subspan(1);
+      continue;
+    }
     const std::span<const Layer> layers = rest.first(layers_of_next_rule(rest, value, trace != nullptr));
     const LayerWeights& weights = weights_.of(all.size() - rest.size());
     rest = rest.subspan(layers.size());
@@ -49,7 +59,12 @@ torch::Tensor Pass::forward(const torch::Tensor& inputs, Trace* trace) {
 }
 
 torch::Tensor Pass::backward(torch::Tensor deltas, bool to_inputs, Trace* trace) {
+  Aside aside;
   for (std::size_t index = steps_.size(); index-- > 0;) {
+    if (steps_[index].mark != nullptr) {
+      deltas = pass_mark<Join, Fork>(*steps_[index].mark, deltas, aside);
+      continue;
+    }
     const bool wanted = to_inputs || steps_[index].first > 0;
     deltas = deltas.contiguous();
     if (trace != nullptr) trace->steps[index].deltas = deltas;
@@ -61,12 +76,15 @@ torch::Tensor Pass::backward(torch::Tensor deltas, bool to_inputs, Trace* trace)
 
 std::vector<Length> Pass::lengths(std::int64_t examples) const {
   Lengths all;
-  for (const Step& step : steps_) step.rule->add_lengths(all);
+  for (const Step& step : steps_) {
+    if (step.rule) step.rule->add_lengths(all);
+  }
   return all.read(examples);
 }
 
 void Pass::add_sum(const kernels::Factors& factors, const Params& sum) const {
   for (const Step& step : steps_) {
+    if (!step.rule) continue;
     std::vector<torch::Tensor> sums;
     for (std::size_t index = step.first; index < step.end; ++index) sums.push_back(sum[index]);
     step.rule->add_sum(factors, sums);

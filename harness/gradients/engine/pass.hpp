@@ -51,9 +51,11 @@ class Pass {
   void add_sum(const kernels::Factors& factors, const Params& sum) const;
 
  private:
+  // A rule with its parameters, or one of the marks of a residual connection.
   struct Step {
     std::unique_ptr<Rule> rule;
-    std::size_t first, end;  // its parameters
+    std::size_t first, end;
+    const Layer* mark = nullptr;
   };
 
   torch::Tensor loss_deltas(const torch::Tensor& outputs, const torch::Tensor& targets) const;

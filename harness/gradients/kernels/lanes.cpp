@@ -30,7 +30,7 @@ bool prefer_lanes(const Conv2d& layer, std::int64_t examples) {
   // but 0.8 times from 3 to 16. Gradients of each example 3.4, 5.0, 2.0, 1.1 and 0.9 times. Four examples
   // leave too much of a vector empty (0.6 times).
   constexpr std::int64_t kFewProducts = 96, kEnoughExamples = kLanes / 2, kLibTorchsBestKernel = 3;
-  return examples >= kEnoughExamples && layer.in * layer.out <= kFewProducts &&
+  return layer.stride == 1 && examples >= kEnoughExamples && layer.in * layer.out <= kFewProducts &&
          (layer.in == 1 || layer.kernel > kLibTorchsBestKernel) && layer.padding < layer.kernel;
 }
 

@@ -69,7 +69,8 @@ inline void pad(const T* example, const Frame& frame, T* padded) {
 
 bool prefer_patches(const Conv2d& layer) {
   constexpr std::int64_t kManyOutputs = 16, kSmallPatch = 32;
-  return layer.out >= kManyOutputs && layer.in * layer.kernel * layer.kernel <= kSmallPatch;
+  return layer.stride == 1 && layer.out >= kManyOutputs &&
+         layer.in * layer.kernel * layer.kernel <= kSmallPatch;
 }
 
 torch::Tensor outputs_of_patches(const Conv2d& layer, const torch::Tensor& inputs,

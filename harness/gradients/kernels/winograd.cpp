@@ -204,7 +204,8 @@ bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs) {
   constexpr std::int64_t kManyChannels = 16;
   constexpr std::int64_t kManyTiles = 16;
   constexpr double kWorthwhile = 2;
-  if (layer.kernel != kTaps || layer.in < kManyChannels || layer.out < kManyChannels) return false;
+  if (layer.kernel != kTaps || layer.stride != 1 || layer.in < kManyChannels || layer.out < kManyChannels)
+    return false;
   const TileGrid grid(layer, inputs.size(0), inputs.size(2), inputs.size(3));
   return grid.tiles() >= kManyTiles && grid.saving() >= kWorthwhile;
 }

@@ -139,9 +139,9 @@ class GhostConv2d final : public Conv2dRule {
 
   void add_lengths(Lengths& lengths) const override {
     const Conv2d& layer = convolution().layer();
-    const torch::Tensor patches =
-        at::im2col(inputs(), {layer.kernel, layer.kernel}, {1, 1}, {layer.padding, layer.padding}, {1, 1})
-            .to(torch::kFloat64);
+    const torch::Tensor patches = at::im2col(inputs(), {layer.kernel, layer.kernel}, {1, 1},
+                                             {layer.padding, layer.padding}, {layer.stride, layer.stride})
+                                      .to(torch::kFloat64);
     const torch::Tensor deltas = deltas_.flatten(2).to(torch::kFloat64);
     const torch::Tensor patch_products =
         at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
@@ -209,8 +209,7 @@ bool prefer_ghost_norms(const Convolution& convolution, const torch::Tensor& inp
   // Double is not precise enough for gradients in double that cancel between positions.
   if (inputs.scalar_type() != torch::kFloat32) return false;
   const Conv2d& layer = convolution.layer();
-  const std::int64_t positions = (inputs.size(2) + 2 * layer.padding - layer.kernel + 1) *
-                                 (inputs.size(3) + 2 * layer.padding - layer.kernel + 1);
+  const std::int64_t positions = layer.side(inputs.size(2)) * layer.side(inputs.size(3));
   const std::int64_t patch = layer.in * layer.kernel * layer.kernel;
   return 2 * positions * positions * (patch + layer.out) <
          convolution.traffic_of_a_weight() * patch * layer.out;

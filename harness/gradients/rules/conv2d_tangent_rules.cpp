@@ -15,7 +15,8 @@ namespace {
 
 using kernels::Tile;
 
-// Adjoints as products of matrices, whose columns are added up where patches overlap.
+// Adjoints as products of matrices, whose columns are added up where patches overlap, or, of strides,
+// LibTorch's.
 class PatchTangent final : public TangentRule {
  public:
   PatchTangent(const Conv2d& layer, MovingParameters parameters)
@@ -29,6 +30,12 @@ class PatchTangent final : public TangentRule {
     return result;
   }
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
+    if (layer_.stride > 1) {
+      const auto adjoint = [&](const torch::Tensor& weight, const torch::Tensor& deltas) {
+        return convolution_gradients(layer_, at.seen.inputs, deltas, weight, {true, false, false})[0];
+      };
+      return adjoint(parameters_.at[0], delta_tangents) + adjoint(parameters_.direction[0], at.seen.deltas);
+    }
     torch::Tensor result = at::zeros_like(at.seen.inputs);
     kernels::add_input_deltas_of_patches(layer_, parameters_.at[0], delta_tangents, result);
     kernels::add_input_deltas_of_patches(layer_, parameters_.direction[0], at.seen.deltas, result);
@@ -39,7 +46,7 @@ class PatchTangent final : public TangentRule {
   torch::Tensor convolve(const torch::Tensor& inputs, const torch::Tensor& weight,
                          const torch::Tensor& bias) const {
     if (kernels::prefer_patches(layer_)) return kernels::outputs_of_patches(layer_, inputs, weight, bias);
-    return at::conv2d(inputs, weight, bias, /*stride=*/1, layer_.padding).contiguous();
+    return at::conv2d(inputs, weight, bias, layer_.stride, layer_.padding).contiguous();
   }
 
   Conv2d layer_;

@@ -26,7 +26,7 @@ class LibTorchConvolution final : public Convolution {
   using Convolution::Convolution;
 
   torch::Tensor outputs(const torch::Tensor& inputs) const override {
-    return at::conv2d(inputs, weights().parameters[0], weights().parameters[1], /*stride=*/1,
+    return at::conv2d(inputs, weights().parameters[0], weights().parameters[1], layer().stride,
                       layer().padding);
   }
   torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const override {
@@ -160,10 +160,11 @@ std::array<torch::Tensor, 3> convolution_gradients(const Conv2d& layer, const to
                                                    std::array<bool, 3> wanted) {
   const std::vector<std::int64_t> bias{layer.out};
   const std::vector<std::int64_t> padding{layer.padding, layer.padding};
+  const std::vector<std::int64_t> stride{layer.stride, layer.stride};
   const std::vector<std::int64_t> ones{1, 1};
   const std::vector<std::int64_t> zeros{0, 0};
   auto [input, weights, shift] =
-      at::convolution_backward(deltas, inputs, weight, at::OptionalIntArrayRef(bias), ones, padding, ones,
+      at::convolution_backward(deltas, inputs, weight, at::OptionalIntArrayRef(bias), stride, padding, ones,
                                /*transposed=*/false, zeros, /*groups=*/1, wanted);
   return {input, weights, shift};
 }

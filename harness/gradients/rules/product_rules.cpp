@@ -26,8 +26,7 @@ torch::Tensor repeated_transpose(std::int64_t examples, const torch::Tensor& wei
 }
 
 std::vector<std::int64_t> outputs_shape(const Conv2d& layer, const torch::Tensor& inputs) {
-  const std::int64_t less = layer.kernel - 1 - 2 * layer.padding;
-  return {inputs.size(0), layer.out, inputs.size(2) - less, inputs.size(3) - less};
+  return {inputs.size(0), layer.out, layer.side(inputs.size(2)), layer.side(inputs.size(3))};
 }
 
 class ProductRule final : public Rule {

@@ -71,7 +71,7 @@ class Rule {
   virtual void add_sum(const kernels::Factors& /*factors*/, std::span<const torch::Tensor> /*sums*/) const {}
 };
 
-/// Whether there is a rule for that kind of layer.
+/// Whether there is a rule for that kind of layer, or passes go through it without one (engine/marks.hpp).
 bool has_rule(const Layer& layer);
 
 /// How many of the layers from layers[0] on, at least one, the next rule takes on such inputs, so that

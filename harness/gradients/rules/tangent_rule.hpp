@@ -40,7 +40,7 @@ struct MovingParameters {
   std::vector<torch::Tensor> at, direction;
 };
 
-/// Whether there is a tangent rule for that kind of layer.
+/// The same as has_rule of tangents.
 bool has_tangent_rule(const Layer& layer);
 
 /// The tangent rule of layers as Rule takes them, which have one, for inputs of such a shape.

@@ -116,7 +116,7 @@ bool is_of_another_build(const fs::path& run, const std::string& environment_jso
 }
 
 void check_same_code(const fs::path& run, const std::string& environment_json, const std::string& algorithm,
-                     std::int64_t first) {
+                     const std::string& found) {
   const auto code_of = [](Json build) {
     for (const char* field : {"arithmetic", "gpu"}) build.erase(field);
     return build;
@@ -124,10 +124,7 @@ void check_same_code(const fs::path& run, const std::string& environment_json, c
   const Json before = last_build(results::read_environment(run), algorithm);
   if (code_of(before) == code_of(build_of(parse_json<Json>(environment_json), algorithm))) return;
   throw Error::in(
-      run,
-      fmt::format("rounds from {} on were published by another build of fedarena or of the plugin, "
-                  "and the checkpoint does not know them",
-                  first),
+      run, found,
       {.remedy = "Finish the run with that build, since other answers under the same noise would "
                  "tell what it hides, or remove the run directory to run this cell again from the "
                  "start, if nobody has seen anything of those rounds."});

@@ -26,11 +26,11 @@ bool builds_go_on(const std::string& before, const std::string& now);
 bool is_of_another_build(const std::filesystem::path& run, const std::string& environment_json,
                          const std::string& algorithm);
 
-/// Throws Error where an unfinished run has rounds that its checkpoint does not know, from `first` on, and
-/// another program or plugin than that of `environment_json` made them: they are published, and other answers
-/// in them, under the same noise, would tell what it hides. Of another processor, answers differ by rounding.
+/// Of an unfinished run whose next rounds were answered before, and told: throws Error with `found` where
+/// another program or plugin than that of `environment_json` asked, since other answers under the same noise
+/// would tell what it hides. Of another processor, answers differ by rounding.
 void check_same_code(const std::filesystem::path& run, const std::string& environment_json,
-                     const std::string& algorithm, std::int64_t first);
+                     const std::string& algorithm, const std::string& found);
 
 /// The `environment.json` of a run that goes on with `round`, with one more entry in its list `builds` where
 /// program, LibTorch, the algorithm's plugin or the arithmetic are others than the last that took part;

@@ -145,8 +145,19 @@ void CellRecord::restore(Simulation& simulation) {
   }
   if (!simulation.repeatable()) {
     charge_lost(simulation);
-  } else if (summary_.privacy && directory_->rounds_recorded() > simulation.rounds_done()) {
-    check_same_code(directory_->path(), environment_, summary_.algorithm, simulation.rounds_done() + 1);
+  } else if (summary_.privacy) {
+    constexpr const char* kOther = "another build of fedarena or of the plugin";
+    const std::int64_t next = simulation.rounds_done() + 1;
+    if (directory_->summary().state == results::kFailed) {
+      check_same_code(
+          directory_->path(), environment_, summary_.algorithm,
+          fmt::format("round {} failed under {}, and the failure may have told its answers", next, kOther));
+    } else if (directory_->rounds_recorded() > simulation.rounds_done()) {
+      check_same_code(
+          directory_->path(), environment_, summary_.algorithm,
+          fmt::format("rounds from {} on were published by {}, and the checkpoint does not know them", next,
+                      kOther));
+    }
   }
   if (published) {
     chain_ = chain_of(directory_->rounds());

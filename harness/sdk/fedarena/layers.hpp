@@ -12,6 +12,10 @@ namespace fedarena {
 /// Two-dimensional convolution with bias; weight [out, in, kernel, kernel].
 struct Conv2d {
   std::int64_t in, out, kernel, padding;
+  std::int64_t stride = 1;
+
+  /// Height or width of the outputs, of inputs of that height or width.
+  std::int64_t side(std::int64_t of_inputs) const { return (of_inputs + 2 * padding - kernel) / stride + 1; }
 };
 /// Group normalisation (Wu and He 2018) with a scale and a shift per channel.
 struct GroupNorm {
@@ -47,6 +51,13 @@ struct BatchNorm {
   std::int64_t channels;
   double epsilon = 1e-5;
 };
+/// A residual connection (He et al. 2016) is marked in the list of layers: Join adds up what the layers after
+/// Fork make of its inputs, and these inputs as they are or, where Shortcut stands between, as the layers
+/// after it make them. Connections may lie within each other.
+struct Fork {};
+struct Shortcut {};
+struct Join {};
+
 /// Any other differentiable function of the inputs. Per-example gradients of a model that has one are taken
 /// one example at a time.
 struct Custom {
@@ -67,7 +78,7 @@ struct Custom {
 /// One step of a model. Models are data: forward passes, parameter counts and gradient rules are all read off
 /// the same list of layers.
 using Layer = std::variant<Conv2d, GroupNorm, Relu, AveragePool, MaxPool, Flatten, Linear, Embedding,
-                           BatchNorm, Custom>;
+                           BatchNorm, Fork, Shortcut, Join, Custom>;
 
 /// What training minimises; both are means over the batch.
 enum class Loss {

@@ -20,7 +20,7 @@ struct FEDARENA_API RateSchedule {
 
   /// Learning rate of a round (from 1) of `rounds`. constant: `rate`. step: rate *
   /// schedule_factor^floor((round-1) / schedule_step). cosine: rate * (1 + cos(pi (round-1) / (rounds-1))) /
-  /// 2, at least minimum_rate.
+  /// 2, at least minimum_rate, or `rate` where that is less.
   double rate_in(std::int64_t round, std::int64_t rounds) const;
 };
 

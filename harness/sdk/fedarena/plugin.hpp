@@ -18,7 +18,7 @@ class Registry;
 
 /// Number of the binary interface between program and plugins; grows with every incompatible change of an SDK
 /// header.
-inline constexpr std::uint32_t kPluginAbi = 17;
+inline constexpr std::uint32_t kPluginAbi = 18;
 
 /// What a table, a paper and `fedarena plugins NAME` say of an algorithm.
 struct FEDARENA_API Description {

@@ -6,8 +6,8 @@
 // Differs from the authors' code (github.com/ParkLabML/DP-MERF): counts of classes are released in the same
 // vector, divide the sums of features and weigh the classes, as Section 4.2 of the paper has it for unequal
 // classes, where the code's images count on equal ones; classes whose noisy count is below 1 have no weight;
-// the generator is the multilayer perceptron of the other generators, without batch normalisation; its
-// batches have all classes in turn, at least once each.
+// the generator is the multilayer perceptron of the other generators, without batch normalisation, under Adam
+// with their beta_1 of 0.5; its batches have all classes in turn, at least once each.
 #include <algorithm>
 #include <cmath>
 

@@ -146,7 +146,7 @@ TEST(Counted, SaysOneAndMany) {
 }
 
 TEST(Quoted, EscapesWhatWouldEndOrBreakTheText) {
-  EXPECT_EQ(quoted("a \"b\" \\ c\nd"), R"("a \"b\" \\ c\u000ad")");
+  EXPECT_EQ(quoted("a \"b\" \\ c\nd\te\rf"), R"("a \"b\" \\ c\nd\te\u000df")");
 }
 
 TEST(ShellWord, IsOneWordWhateverItHolds) {

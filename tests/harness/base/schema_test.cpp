@@ -81,7 +81,7 @@ TEST(ToText, LosesNoBitOfADouble) {
 
 TEST(ToText, EscapesStrings) {
   EXPECT_EQ(to_text(std::string("a\"b\\c")), R"("a\"b\\c")");
-  EXPECT_EQ(to_text(std::string("a\nb\x7f")), R"("a\u000ab\u007f")");
+  EXPECT_EQ(to_text(std::string("a\nb\x7f")), R"("a\nb\u007f")");
   EXPECT_EQ(to_text(std::string("\u00e9")), "\"\u00e9\"");
 }
 

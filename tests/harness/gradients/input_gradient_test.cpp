@@ -54,7 +54,7 @@ TEST_P(InputGradient, IsExactForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
     for (const std::vector<std::int64_t>& shape : zoo_images()) {
-      expect_second_derivatives(build_model(info.name, {}, {.shape = shape, .outputs = 10}), two, 3, 21);
+      expect_second_derivatives(zoo_architecture(info, shape), two, 3, 21);
     }
   }
 }
@@ -78,16 +78,19 @@ TEST_P(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
 }
 
 TEST_P(InputGradient, IsExactForRandomArchitectures) {
-  int by_tiles = 0;
-  for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 200U : 80U); ++seed) {
+  int by_tiles = 0, connected = 0;
+  for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 200U : 120U); ++seed) {
     const Architecture architecture = RandomArchitecture(seed).images_or_features();
     expect_second_derivatives(architecture, two, 4, 100 * seed);
     for (const Layer& layer : architecture.layers) {
       const auto* conv = std::get_if<Conv2d>(&layer);
-      by_tiles += conv != nullptr && conv->kernel == 3 && conv->in >= 16 && conv->out >= 16;
+      by_tiles +=
+          conv != nullptr && conv->kernel == 3 && conv->stride == 1 && conv->in >= 16 && conv->out >= 16;
+      connected += std::holds_alternative<Shortcut>(layer);
     }
   }
-  EXPECT_GE(by_tiles, 4);  // of either kind there were enough
+  EXPECT_GE(by_tiles, 4);  // of each kind there were enough
+  EXPECT_GE(connected, 20);
 }
 
 // D(g) = half the squared distance from a fixed point, hence the slope g - point.

@@ -9,6 +9,7 @@
 
 #include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/engine/gradients.hpp"
+#include "harness/models/zoo.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/paths.hpp"
 
@@ -143,6 +144,13 @@ inline std::vector<std::vector<std::int64_t>> zoo_images() {
   return shapes;
 }
 
+/// The model as it stands, but for one that is too large for tests.
+inline Architecture zoo_architecture(const ModelInfo& info, const std::vector<std::int64_t>& shape) {
+  Settings settings;
+  if (info.name == "resnet") settings = {{"stages", 3}, {"blocks", 1}, {"width", 16}, {"groups", 4}};
+  return build_model(info.name, settings, {.shape = shape, .outputs = 10});
+}
+
 /// Numbers of examples that fill micro-batches, and that do not.
 inline std::vector<std::int64_t> sizes_around(std::int64_t micro_batch) {
   return {1,
@@ -206,13 +214,28 @@ class RandomArchitecture {
       const std::int64_t kernel = chance() ? 3 : between(1, 4), padding = between(0, 2),
                          groups = between(1, 3);
       if (kernel > height + 2 * padding || kernel > width + 2 * padding) continue;
-      const std::int64_t out = groups * between(1, 16);
-      add(Conv2d{channels, out, kernel, padding});
-      channels = out;
-      height += 2 * padding - kernel + 1;
-      width += 2 * padding - kernel + 1;
-      if (chance() && height * width >= 6) add(GroupNorm{chance() ? groups : channels, channels});
-      if (chance()) add(Relu{});
+      const Conv2d conv{channels, groups * between(1, 16), kernel, padding, between(0, 3) == 0 ? 2 : 1};
+      const std::int64_t rows = conv.side(height), columns = conv.side(width);
+      const auto rest = [&] {
+        if (chance() && rows * columns >= 6) add(GroupNorm{chance() ? groups : conv.out, conv.out});
+        if (chance()) add(Relu{});
+      };
+      // A connection around the block: it adds the block's inputs, where they are of that shape.
+      const bool connected = between(0, 2) == 0;
+      if (connected) add(Fork{});
+      add(conv);
+      rest();
+      if (connected) {
+        if (conv.out != channels || rows != height || columns != width) {
+          add(Shortcut{});
+          add(conv);
+          rest();
+        }
+        add(Join{});
+      }
+      channels = conv.out;
+      height = rows;
+      width = columns;
       if (chance()) pool();
     }
     add(Flatten{});

@@ -44,7 +44,7 @@ FEDARENA_BY_EITHER(Outputs);
 TEST_P(Outputs, AndTheirGradientsAreExactForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
-    expect_exact_outputs(build_model(info.name, {}, {.shape = {1, 28, 28}, .outputs = 10}), two, 9);
+    expect_exact_outputs(zoo_architecture(info, {1, 28, 28}), two, 9);
   }
 }
 

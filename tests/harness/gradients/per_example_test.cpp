@@ -22,7 +22,7 @@ TEST_P(PerExample, IsExactForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
     for (const std::vector<std::int64_t>& shape : zoo_images()) {
-      const Architecture architecture = build_model(info.name, {}, {.shape = shape, .outputs = 10});
+      const Architecture architecture = zoo_architecture(info, shape);
       expect_exact_clipping(architecture, torch::kFloat32, two, 9, 11);
       expect_exact_clipping(architecture, torch::kFloat64, two, 3, 12);
     }
@@ -154,7 +154,7 @@ TEST_P(PerExample, WarnsOnlyOfLayersWithoutARule) {
   EXPECT_THAT(per_example_warning(Model(with_custom_layers(), torch::kFloat64)),
               HasSubstr("one example at a time"));
   for (const ModelInfo& info : model_zoo()) {
-    const Model model(build_model(info.name, {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
+    const Model model(zoo_architecture(info, {1, 28, 28}), torch::kFloat32);
     EXPECT_EQ(per_example_warning(model).empty(), !has_custom_layers(model.architecture())) << info.name;
   }
 }

@@ -35,6 +35,11 @@ TEST(Zoo, HasTheParameterCountsOfThePapers) {
   EXPECT_EQ(parameters("niid-cnn", kColour), 62'006);
   EXPECT_EQ(parameters("femnist-cnn", {.shape = {1, 28, 28}, .outputs = 62}), 1'206'590);
   EXPECT_EQ(parameters("femnist-cnn", kGrey), 1'199'882);  // of digits alone, as Reddi et al. have it
+  // 11,173,962 and 272,474 are known of ResNet-18 and ResNet-20 with projections, without convolutions'
+  // biases.
+  EXPECT_EQ(parameters("resnet", kColour), 11'173'962 + 4'800);
+  EXPECT_EQ(parameters("resnet", kColour, {{"stages", 3}, {"blocks", 3}, {"width", 16}, {"groups", 8}}),
+            272'474 + 784);
   EXPECT_EQ(parameters("dlg-lenet", kGrey), 13'426);
   EXPECT_EQ(parameters("dlg-lenet", kColour), 15'826);
   EXPECT_EQ(parameters("mlp", kGrey), 199'210);
@@ -49,13 +54,17 @@ TEST(Zoo, HasTheParameterCountsOfThePapers) {
 // What counts the releases of a message without any model; a new one needs its line there.
 TEST(Zoo, HasAsManyTensorsAsTheAuditOfResultsTakesThemToHave) {
   using Hidden = std::vector<std::int64_t>;
-  const std::vector<Settings> variants = {{},
-                                          {{"bias", false}},
-                                          {{"hidden", Hidden{}}},
-                                          {{"hidden", Hidden{7}}},
-                                          {{"depth", std::int64_t{2}}},
-                                          {{"norm", std::string("none")}},
-                                          {{"norm", std::string("layer")}}};
+  const std::vector<Settings> variants = {
+      {},
+      {{"bias", false}},
+      {{"hidden", Hidden{}}},
+      {{"hidden", Hidden{7}}},
+      {{"depth", std::int64_t{2}}},
+      {{"norm", std::string("none")}},
+      {{"stages", std::int64_t{1}}},
+      {{"blocks", std::int64_t{1}}},
+      {{"layers", std::string("flatten\n linear 3,\r\nrelu,group-norm\t3")}},
+      {{"norm", std::string("layer")}}};
   for (const ModelInfo& info : model_zoo()) {
     for (const Settings& settings : variants) {
       if (!settings.empty() && find_field(info.fields, settings.front().first) == nullptr) continue;
@@ -147,6 +156,62 @@ TEST(Zoo, GradientsAgreeWithFiniteDifferences) {
   for (const std::string norm : {"instance", "layer", "none"}) {
     expect_true_gradient(build_model("convnet", {{"depth", 2}, {"width", 3}, {"norm", norm}}, image));
   }
+  expect_true_gradient(
+      build_model("resnet", {{"stages", 2}, {"blocks", 2}, {"width", 2}, {"groups", 1}}, image));
+}
+
+std::string sequence_refusal(const std::string& layers, const ModelInput& input = kGrey) {
+  return refusal("sequence", input, {{"layers", layers}});
+}
+
+TEST(Zoo, ReadsSequencesOfLayers) {
+  const std::string block =
+      "fork\n conv 4 3 1 2, group-norm 2, relu\r\n conv 4 3 1, shortcut, conv 4 1 0 2, join";
+  const ModelInput image{.shape = {2, 6, 6}, .outputs = 3};
+  const std::string own =
+      "conv 5 3 1, relu, max-pool 2,, " + block + ", relu, average-pool 2, flatten, linear 7";
+  EXPECT_EQ(parameters("sequence", {.shape = {2, 9, 8}, .outputs = 3}, {{"layers", own}}),
+            (90 + 5) + (180 + 4 + 8 + 144 + 4 + 20 + 4) + (4 * 7 + 7) + (7 * 3 + 3));
+  expect_true_gradient(build_model("sequence", {{"layers", block}}, image));
+  // Of NIID-Bench, written down.
+  const std::string niid =
+      "conv 6 5, relu, max-pool 2, conv 16 5, relu, max-pool 2, flatten, linear 120, relu, linear 84, relu";
+  EXPECT_EQ(parameters("sequence", kColour, {{"layers", niid}}), 62'006);
+  EXPECT_EQ(parameters("sequence", kRegression, {{"layers", ""}}), 12);
+  const Architecture regression = build_model("sequence", {{"layers", "linear 3, relu"}}, kRegression);
+  EXPECT_EQ(regression.loss, Loss::kSquaredError);
+  expect_true_gradient(regression);
+}
+
+TEST(Zoo, RefusesSequencesThatDoNotFit) {
+  EXPECT_EQ(sequence_refusal("relu, cov 3 3"),
+            "layer 2, \"cov 3 3\", is not a kind of layer; allowed: conv, group-norm, relu, average-pool, "
+            "max-pool, "
+            "flatten, linear, fork, shortcut, join; did you mean \"conv\"?");
+  EXPECT_EQ(sequence_refusal("conv 3"),
+            "layer 1, \"conv 3\", has 1 number; allowed: conv CHANNELS KERNEL [PADDING [STRIDE]]");
+  EXPECT_EQ(sequence_refusal("conv 3 3 1 0"),
+            "layer 1, \"conv 3 3 1 0\", has 0 for a number; allowed: at least 1");
+  EXPECT_THAT(sequence_refusal("linear 1e3"),
+              HasSubstr("has \"1e3\" for a number; allowed: whole numbers from 1"));
+  EXPECT_THAT(sequence_refusal("conv 3 3 3"), HasSubstr("pads by its kernel or more"));
+  EXPECT_EQ(sequence_refusal("relu\nlinear 3"),
+            "layer 2, \"linear 3\", gets 1 channel of 28x28; allowed: features\n  put flatten before it");
+  EXPECT_EQ(sequence_refusal("conv 3 3", kFeatures),
+            "layer 1, \"conv 3 3\", gets 5 features; allowed: channels of maps");
+  EXPECT_THAT(sequence_refusal("conv 3 29"), HasSubstr("leaves nothing of 1 channel of 28x28"));
+  EXPECT_THAT(sequence_refusal("max-pool 29"), HasSubstr("leaves nothing of 1 channel of 28x28"));
+  EXPECT_EQ(sequence_refusal("conv 6 3, group-norm 4"),
+            "layer 2, \"group-norm 4\", does not divide 6 channels of 26x26; allowed: groups that divide 6");
+  EXPECT_THAT(sequence_refusal("fork, conv 2 3 1, join"),
+              HasSubstr("adds 2 channels of 28x28 to 1 channel of 28x28"));
+  EXPECT_THAT(sequence_refusal("shortcut"), HasSubstr("has no fork before it"));
+  EXPECT_THAT(sequence_refusal("fork, relu"), HasSubstr("\"the end\", comes before the join of a fork"));
+  EXPECT_THAT(sequence_refusal("conv 100000 28, conv 100000 1"), HasSubstr("more than 10^10 numbers"));
+  std::string many;
+  for (int layer = 0; layer <= 1000; ++layer) many += "relu,";
+  EXPECT_THAT(sequence_refusal(many),
+              HasSubstr("layer 1001, \"relu\", is one too many; allowed: at most 1000 layers"));
 }
 
 TEST(Zoo, FitsLabelsWithLeastSquares) {
@@ -189,6 +254,9 @@ TEST(Zoo, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("convnet", kGrey, {{"groups", 4}}), HasSubstr("the norm \"group\" alone reads it"));
   EXPECT_NO_THROW(build_model("convnet", {{"norm", "group"}, {"groups", 4}, {"width", 12}}, kGrey));
   EXPECT_NO_THROW(build_model("convnet", {{"depth", 5}, {"width", 2}}, kGrey));
+  EXPECT_EQ(refusal("resnet", kGrey, {{"width", 16}}),
+            "groups is 32 and width is 16; allowed: groups that divide the width");
+  EXPECT_NO_THROW(build_model("resnet", {{"width", 2}, {"groups", 2}}, {.shape = {1, 1, 9}, .outputs = 2}));
   EXPECT_THAT(refusal("convnet", kGrey, {{"norm", "batch"}}), HasSubstr("\"instance\""));
   EXPECT_THAT(refusal("mlp", kGrey, {{"hidden", std::vector<std::int64_t>{0}}}), HasSubstr("hidden"));
   EXPECT_THAT(refusal("logistic", kGrey, {{"width", 3}}), HasSubstr("width"));
@@ -220,6 +288,11 @@ TEST(Operations, AreThoseOfTheZooByHand) {
   expect_operations(build_model("convnet", {}, kColour), 7'077'888, 75'497'472 + 18'874'368 + 40'960);
   // 5x5 from 1 to 6 channels at 24x24 positions, from 6 to 16 at 8x8, then 256 x 120, 120 x 84, 84 x 10.
   expect_operations(build_model("niid-cnn", {}, kGrey), 172'800, 307'200 + 61'440 + 20'160 + 1'680);
+  // 3x3 from 3 to 64 channels at 32x32 positions, four from 64 to 64; then thrice, each at a quarter of the
+  // positions: from half of the channels, three of all, and the projection by 1x1; 512 x 10.
+  const std::int64_t stage = std::int64_t{2} * 1024 * 9 * 64 * 64;
+  expect_operations(build_model("resnet", {}, kColour), std::int64_t{2} * 1024 * 27 * 64,
+                    4 * stage + 3 * (stage / 2 + 3 * stage + stage / 18) + 2 * 512 * 10);
   // 3x3 from 1 to 32 channels at 26x26 positions, from 32 to 64 at 24x24, then 9,216 x 128, 128 x 10.
   expect_operations(build_model("femnist-cnn", {}, kGrey), 389'376, 21'233'664 + 2'359'296 + 2'560);
 }

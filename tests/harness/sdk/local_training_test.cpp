@@ -142,6 +142,9 @@ TEST(Schedule, CosineFallsFromTheRateToTheMinimum) {
   }
   config.minimum_rate = 0.3;
   EXPECT_EQ(config.rate_in(60, 101), 0.3);
+  config.rate = 0.1;  // a minimum raises no rate above its own
+  EXPECT_EQ(config.rate_in(1, 101), 0.1);
+  EXPECT_EQ(config.rate_in(60, 101), 0.1);
 }
 
 TEST(Schedule, StepDecaysEveryFewRounds) {

@@ -57,7 +57,37 @@ TEST(Model, RefusesLayersThatDoNotFit) {
   EXPECT_THROW(build({3, 4, 4}, {GroupNorm{2, 4}, Flatten{}, Linear{48, 2}}), Bug);
   EXPECT_THROW(build({3, 4, 4}, {Linear{48, 2}}), Bug);
   EXPECT_THROW(build({3, 4, 4}, {}), Bug);
+  EXPECT_THROW(build({4}, {Fork{}, Linear{4, 2}}), Bug);          // never joined
+  EXPECT_THROW(build({4}, {Linear{4, 2}, Join{}}), Bug);          // never forked
+  EXPECT_THROW(build({4}, {Shortcut{}, Linear{4, 2}}), Bug);      // likewise
+  EXPECT_THROW(build({4}, {Fork{}, Linear{4, 2}, Join{}}), Bug);  // two numbers and four
+  EXPECT_THROW(build({3, 4, 4}, {Conv2d{3, 2, 3, 1, 0}, Flatten{}, Linear{32, 2}}), Bug);
   EXPECT_NO_THROW(build({3, 4, 4}, {Flatten{}, Linear{48, 2}}));
+}
+
+// x -> (x + A x + a) by one connection, B (x + A x + a) + b + C x + c by one around it.
+TEST(Model, AddsWhatResidualConnectionsPassBy) {
+  const Model model(
+      {.input_shape = {2},
+       .outputs = 1,
+       .layers = {Fork{}, Fork{}, Linear{2, 2}, Join{}, Linear{2, 1}, Shortcut{}, Linear{2, 1}, Join{}}},
+      torch::kFloat64);
+  const Params at(
+      model.layout(),
+      torch::tensor({1., 2., 3., 4., 5., 6., /* B */ 7., 8., 9., /* C */ 10., 11., 12.}, torch::kFloat64));
+  const torch::Tensor x = torch::tensor({{1., -2.}}, torch::kFloat64);
+  // A x + a = (1 - 4 + 5, 3 - 8 + 6) = (2, 1); inner (3, -1); 21 - 8 + 9 + 10 - 22 + 12.
+  EXPECT_EQ(model.forward(at, x).item<double>(), 22);
+}
+
+TEST(Model, HasConvolutionsThatStepOver) {
+  const Model model({.input_shape = {1, 5, 4}, .outputs = 6, .layers = {Conv2d{1, 1, 3, 1, 2}, Flatten{}}},
+                    torch::kFloat64);
+  const Params at(model.layout(), torch::cat({torch::ones({9}, torch::kFloat64), torch::zeros({1})}));
+  const torch::Tensor x = torch::arange(20, torch::kFloat64).view({1, 1, 5, 4});
+  // Sums around the rows 0, 2, 4 and the columns 0, 2.
+  EXPECT_TRUE(
+      torch::equal(model.forward(at, x), torch::tensor({{10., 24., 51., 90., 58., 96.}}, torch::kFloat64)));
 }
 
 TEST(Model, RefusesParametersThatAreNotItsOwn) {

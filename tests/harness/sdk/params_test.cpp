@@ -113,6 +113,16 @@ TEST(Params, MoveWithoutACopy) {
   EXPECT_EQ(numbers_of(b), numbers_of(counting(4)));
 }
 
+// Kernels read numbers by their places.
+TEST(Params, LieSideBySideWhateverTheyAreMadeOf) {
+  const auto layout = counting(0).layout();
+  const torch::Tensor columns = torch::arange(16, torch::kFloat64).view({8, 2});
+  const Params column(layout, columns.select(1, 1)), alike(layout, columns[0].narrow(0, 1, 1).expand({8}));
+  EXPECT_TRUE(column.flat().is_contiguous());
+  EXPECT_EQ(numbers_of(column), (Values{1, 3, 5, 7, 9, 11, 13, 15}));
+  EXPECT_TRUE(alike.flat().is_contiguous());
+}
+
 TEST(Params, ShowTheirTensorsAsViews) {
   const Params a = counting(0);
   EXPECT_EQ(a.size(), 2U);

@@ -114,10 +114,17 @@ TEST_F(OwnBudgets, ChargeTheBudgetWhereAFirstAnswerIsDropped) {
   const PrivacyPolicy policy = records_hidden();
   const double budget = cost(policy, 0, 3);
   algorithm.on_train = [](Client& client) {
-    if (client.id == 0) take_gradients(client, 5, 50);
+    Stream unused({.seed = 1});
+    if (client.id != 0) return;
+    take_gradients(client, 5, 50);
+    const torch::Tensor zeros = torch::zeros(client.model.input_shape(1000), client.model.options());
+    client.compute.gradient(client.model.initial(unused), {zeros, torch::zeros({1000}, torch::kInt64)});
   };
   Simulation simulation(everyone(with_budget(policy, list({budget, 1e6, 1e6, 1e6}))));
-  EXPECT_EQ(simulation.next_round().clients, 3);
+  const results::RoundRecord round = simulation.next_round();
+  EXPECT_EQ(round.clients, 3);
+  EXPECT_EQ(round.cost.gradients, round.examples) << "how much was computed from what is dropped is not told";
+  EXPECT_TRUE(round.cost.at_least);
   EXPECT_THAT(participations(simulation), ElementsAre(0, 1, 1, 1));
   EXPECT_TRUE(simulation.ledger().varies(0));
   EXPECT_FALSE(simulation.ledger().varies(1));

@@ -89,7 +89,7 @@ TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
   class Writer final : public Algorithm {
    public:
     Message train(Client& client, const Message& downlink) const override {
-      if (client.id == 0) downlink[kModel].flat().data().mul_(1.5);
+      if (client.id == 2) downlink[kModel].flat().data().mul_(1.5);
       return {{kModel, downlink[kModel]}};
     }
     void aggregate(Server& server, const Uplink& uplink) const override {
@@ -109,6 +109,40 @@ TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
                          .cohort_size = 3});
   EXPECT_THAT(message_of([&] { simulation.next_round(); }),
               HasSubstr("the message from the server was written to by the algorithm in train, round 1"));
+}
+
+// A tensor's deleter is the algorithm's own code, and runs when the accesses are written down.
+TEST_F(Downlinks, AndOraclesAnswerNobodyOnceAClientHasTrained) {
+  class Late final : public Algorithm {
+   public:
+    Message train(Client& client, const Message& downlink) const override {
+      const auto ask = [this, &client](void* memory) {
+        delete static_cast<double*>(memory);
+        refusal = message_of([&] { (void)client.oracle.exact_batch(); });
+      };
+      client.state.put(Key<torch::Tensor>{"kept"},
+                       torch::from_blob(new double(1), {1}, ask, torch::kFloat64));
+      return {{kModel, downlink[kModel]},
+              {Key<torch::Tensor>{"late"}, torch::from_blob(new double(1), {1}, ask, torch::kFloat64)}};
+    }
+    void aggregate(Server& server, const Uplink& uplink) const override {
+      server.params = uplink.mean(kModel);
+    }
+    mutable std::string refusal;
+  };
+  const Late late;
+  const SimulationSetup setup = setup_on(pool, 1, 1);
+  Simulation simulation({.dataset = setup.dataset,
+                         .partition = setup.partition,
+                         .model = setup.model,
+                         .algorithm = late,
+                         .pool = pool,
+                         .stop = setup.stop,
+                         .seed = 4,
+                         .rounds = 1,
+                         .cohort_size = 1});
+  simulation.next_round();
+  EXPECT_THAT(late.refusal, HasSubstr("asked for examples after train() has returned"));
 }
 
 class Views : public SmallRuns<> {

@@ -66,7 +66,7 @@ TEST(BatchScript, RefusesWhatWouldBeAnotherLine) {
   BatchJob job = hostile_job(scratch);
   job.options = {{"account", "a\n#SBATCH --wrap=x"}};
   EXPECT_THAT(test::message_of([&] { batch_script(job); }),
-              HasSubstr("\"a\\u000a#SBATCH --wrap=x\" cannot stand in a batch script"));
+              HasSubstr("\"a\\n#SBATCH --wrap=x\" cannot stand in a batch script"));
   job.options = {};
   job.out = "/shared/a\\b";
   EXPECT_THAT(test::message_of([&] { batch_script(job); }),

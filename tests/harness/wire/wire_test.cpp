@@ -129,6 +129,21 @@ TEST(Wire, CarriesViewsAndTensorsWithAGraph) {
   expect_same(copy, torch::full({2}, 2.0F));
 }
 
+TEST(Wire, TellsWhatAMessageEncodesTo) {
+  const Message message = rich_message(kLayout);
+  const Bytes bytes = encode(message);
+  EXPECT_TRUE(encodes_to(message, bytes));
+  for (std::size_t place = 0; place < bytes.size(); ++place) {
+    Bytes other = bytes;
+    other[place] ^= std::byte{0x80};
+    EXPECT_FALSE(encodes_to(message, other)) << place;
+    EXPECT_FALSE(encodes_to(message, std::span(bytes).first(place)));
+  }
+  Bytes longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_FALSE(encodes_to(message, longer));
+}
+
 TEST(Wire, CarriesNothing) {
   EXPECT_TRUE(round_trip({}).entries().empty());
   EXPECT_EQ(size_of({}), 8U);

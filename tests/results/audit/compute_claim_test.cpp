@@ -90,6 +90,10 @@ TEST(ComputeClaim, SaysWhereNobodySaidBeforehandWhatWouldBeAskedFor) {
     for (std::int64_t round = 1; round <= 3; ++round) once.record(round, 0, planned);
     once.record(1, 3, accesses({sampled(0.05, 1)}));
     EXPECT_TRUE(stated(once, kSettings, by_budget ? 100 : 0).unplanned);
+    Ledger nothing = record_ledger();  // was asked for, as an answer had it
+    nothing.record(1, 0, planned);
+    nothing.record(2, 0, RoundAccesses());
+    EXPECT_TRUE(stated(nothing, kSettings, by_budget ? 100 : 0).unplanned);
     // Of budgets of their own, those who vary are charged theirs.
     Ledger own = record_ledger();
     for (const double rate : {0.05, 0.1}) own.record(rate < 0.1 ? 1 : 2, 0, accesses({sampled(rate, 1)}));

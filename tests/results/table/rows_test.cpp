@@ -145,6 +145,13 @@ TEST(RowConditions, HaveTheRoundsOfEvaluationsWhereTheBestOneCounts) {
   scratch.write("personal/experiment.toml", "[evaluation]\nevery = 2\nper_client = true\n");
   EXPECT_FALSE(row_conditions(scratch / "global").contains("evaluation.every"));
   EXPECT_EQ(row_conditions(scratch / "personal").at("evaluation.every"), "2");
+  scratch.write("unvalidated/experiment.toml",
+                "[evaluation]\nevery = 2\nvalidation_fraction = 0.0\nheld_out_clients = 0.0\n");
+  EXPECT_FALSE(row_conditions(scratch / "unvalidated").contains("evaluation.every"));
+  for (const std::string key : {"validation_fraction", "held_out_clients"}) {
+    scratch.write("validated/experiment.toml", "[evaluation]\nevery = 2\n" + key + " = 0.1\n");
+    EXPECT_EQ(row_conditions(scratch / "validated").at("evaluation.every"), "2");
+  }
 }
 
 // Two experiment files of one name.

@@ -222,13 +222,14 @@ inline std::string describe(const NormSizes& sizes) {
 
 /// Convolutions, and how many examples.
 inline std::vector<std::pair<PatchSizes, std::int64_t>> conv_shapes() {
-  return {{{1, 1, 0, 1, 1}, 1}, {{3, 3, 1, 5, 7}, 2}, {{2, 5, 0, 9, 6}, 3}, {{16, 3, 1, 4, 4}, 1},
-          {{1, 5, 2, 8, 3}, 2}, {{4, 3, 3, 3, 3}, 1}, {{2, 1, 0, 6, 3}, 1}, {{1, 3, 1, 8, 8}, 0}};
+  return {{{1, 1, 0, 1, 1}, 1},    {{3, 3, 1, 5, 7}, 2},    {{2, 5, 0, 9, 6}, 3},    {{16, 3, 1, 4, 4}, 1},
+          {{1, 5, 2, 8, 3}, 2},    {{4, 3, 3, 3, 3}, 1},    {{2, 1, 0, 6, 3}, 1},    {{1, 3, 1, 8, 8}, 0},
+          {{3, 3, 1, 8, 7, 2}, 2}, {{2, 1, 0, 5, 6, 2}, 2}, {{2, 2, 0, 9, 7, 3}, 1}, {{1, 5, 2, 7, 4, 4}, 2}};
 }
 
 inline std::string describe(const PatchSizes& sizes) {
-  return fmt::format("{} channels of {}x{}, kernel {}, padding {}", sizes.in, sizes.height, sizes.width,
-                     sizes.kernel, sizes.padding);
+  return fmt::format("{} channels of {}x{}, kernel {}, padding {}, stride {}", sizes.in, sizes.height,
+                     sizes.width, sizes.kernel, sizes.padding, sizes.stride);
 }
 
 }  // namespace fedarena::cuda

@@ -257,8 +257,8 @@ Numbers<double> patches_by_definition(const PatchSizes& sizes, const Numbers<dou
   for (std::int64_t row = 0; row < examples * sizes.rows(); ++row) {
     const auto tap = static_cast<int>(row % sizes.rows());
     for (int position = 0; position < sizes.positions(); ++position) {
-      const int y = position / sizes.out_width() + tap % taps / sizes.kernel - sizes.padding,
-                x = position % sizes.out_width() + tap % sizes.kernel - sizes.padding;
+      const int y = position / sizes.out_width() * sizes.stride + tap % taps / sizes.kernel - sizes.padding,
+                x = position % sizes.out_width() * sizes.stride + tap % sizes.kernel - sizes.padding;
       const bool inside = y >= 0 && y < sizes.height && x >= 0 && x < sizes.width;
       const std::int64_t channel = row / sizes.rows() * sizes.in + tap / taps;
       result.push_back(tap == sizes.taps() ? 1

@@ -78,7 +78,7 @@ bool normalises_batches(const Architecture& architecture) {
 TEST(EngineOnTheGpu, ComputesWhatTheCpuDoesForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
-    const Architecture architecture = build_model(info.name, {}, {.shape = {1, 28, 28}, .outputs = 10});
+    const Architecture architecture = zoo_architecture(info, {1, 28, 28});
     if (!normalises_batches(architecture)) expect_the_cpus_numbers(architecture, 5, 11);
   }
 }

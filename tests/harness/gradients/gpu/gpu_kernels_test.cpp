@@ -98,6 +98,7 @@ TYPED_TEST(OnTheGpu, PatchesHaveTheBitsOfTheWalk) {
   std::vector<std::pair<PatchSizes, std::int64_t>> shapes = conv_shapes();
   shapes.push_back({{128, 3, 1, 8, 8}, 2});  // those of the ConvNet
   shapes.push_back({{3, 3, 1, 32, 32}, 2});
+  shapes.push_back({{64, 3, 1, 32, 32, 2}, 2});  // of the ResNet
   for (const auto& [shape, examples] : shapes) {
     const PatchSizes& sizes = shape;
     const Numbers<T> inputs = random_numbers<T>(71, examples * sizes.inputs()),
