@@ -231,6 +231,7 @@ void Ledger::add_lost(const Ledger& written, std::int64_t round) {
     std::vector<Segment> segments = with_attempts(record.segments, after->second.segments);
     if (segments != record.segments.list()) result.clients_.edit(client).segments = std::move(segments);
   }
+  result.withheld_.insert(written.withheld_.begin(), written.withheld_.end());
   *this = std::move(result);
 }
 

@@ -116,7 +116,14 @@ void PrivateUplink::adapt_clip_norm() const {
   next_clip_norm_ = std::max(next, kLeastClipNorm);
 }
 
+void PrivateUplink::refuse_other_threads(const char* what) const {
+  if (std::this_thread::get_id() == thread_) return;
+  throw Error(Complaint{.found = fmt::format("the server asks for {} in a thread of the plugin's", what),
+                        .allowed = "the thread that the harness calls aggregate() in"});
+}
+
 Params PrivateUplink::mean(Key<Params> key) const {
+  refuse_other_threads("a mean");
   if (const auto known = answers_.find(key.name); known != answers_.end()) return known->second;
   const bool asked_in_vain =
       !messages_.empty() && std::ranges::none_of(messages_, [&](const Message& message) {
@@ -165,6 +172,7 @@ Params PrivateUplink::mean(Key<Params> key, Key<std::int64_t> weight) const {
 }
 
 std::span<const Message> PrivateUplink::each() const {
+  refuse_other_threads("messages");
   accesses_.add(ExactAccess{"messages"});
   return messages_;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
@@ -56,11 +57,14 @@ class PrivateUplink final : public Uplink {
   double next_clip_norm() const { return next_clip_norm_; }
 
  private:
+  // Two threads that ask at once would have their sums under one noise.
+  void refuse_other_threads(const char* what) const;
   double rate() const;
   const GaussianRelease& release() const;
   void adapt_clip_norm() const;
 
   Setting setting_;
+  std::thread::id thread_ = std::this_thread::get_id();
   std::vector<Message> messages_;
   std::vector<double> norms_;
   std::vector<std::int64_t> canaries_;  // in this round's sample

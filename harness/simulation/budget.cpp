@@ -51,7 +51,12 @@ void Simulation::check_next_round() {
   if (round_ == 0) check_anybody_pays(centres);
   std::set<std::int64_t> spent = spent_;
   Ledger ledger = ledger_;
-  leave_out_unpaid(cohort, centres, spent, ledger);
+  try {
+    leave_out_unpaid(cohort, centres, spent, ledger);
+  } catch (const BudgetSpent&) {
+    ledger_ = std::move(ledger);  // of whom the round was withheld
+    throw;
+  }
 }
 
 void Simulation::check_anybody_pays(const Centres& centres) const {
@@ -74,7 +79,9 @@ void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, const Centr
   const auto planned = [&](std::size_t place) {
     return planned_accesses(cohort[place], round_ + 1, ledger_, centres);
   };
-  leave_out_spent(cohort, planned, Known::kPlanned, spent, ledger);
+  // Where centres lie, and so what they make of the price, earlier answers have decided.
+  const bool moved = centres.vary() && round_ > 0;
+  leave_out_spent(cohort, planned, moved ? Known::kAnswered : Known::kPlanned, spent, ledger);
 }
 
 bool Simulation::within_budget(const Ledger& ledger) const {

@@ -136,12 +136,18 @@ bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_
 }
 
 void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort,
-                                const Centres& centres) const {
+                                const Centres& centres) {
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   Ledger forecast = ledger_;
   std::set<std::int64_t> spent = spent_;
   foresee_round(round, cohort, centres, spent, forecast);
-  check_budget(forecast);
+  try {
+    check_budget(forecast);
+  } catch (const BudgetSpent&) {
+    // How far earlier answers moved the centres decided it.
+    if (centres.vary() && round > 1) ledger_.withhold(Ledger::kEverybody);
+    throw;
+  }
 }
 
 Forecast Simulation::forecast() {

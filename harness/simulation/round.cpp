@@ -209,13 +209,20 @@ results::RoundRecord Simulation::play_round() {
   // What a message holds is noised; how long it is, tables tell everybody.
   if (hidden == Unit::kClient && sizes_tell(round, local))
     everybody.push_back({ExactAccess{"undeclared sizes of messages"}, 1});
+  const bool is_exact =
+      any_event(everybody, [](const Event& event) { return std::holds_alternative<ExactAccess>(event); });
   if (hidden == Unit::kClient || !everybody.empty())
     ledger.record_population(round, RoundAccesses(std::move(everybody)));
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);
   try {
     check_budget(ledger);
   } catch (const BudgetSpent&) {
-    ledger_.withhold(Ledger::kEverybody);  // as of whom leave_out_spent leaves out
+    // As of whom leave_out_spent leaves out; but before what nothing noised, nothing stood, and no budget
+    // covers what decided on it.
+    if (hidden == Unit::kClient && is_exact)
+      ledger_.add_lost(ledger, round);
+    else
+      ledger_.withhold(Ledger::kEverybody);
     throw;
   }
   const torch::Tensor labels = labels_after(round);

@@ -297,8 +297,7 @@ class Simulation {
   RoundAccesses aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_label_counts() const;
   // Saves the work of a round that is bound to be withheld.
-  void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort,
-                      const Centres& centres) const;
+  void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort, const Centres& centres);
   // Written so that what is unproven, or no number, counts as too much.
   bool within_budget(const Ledger& ledger) const;
   void check_budget(const Ledger& ledger) const;

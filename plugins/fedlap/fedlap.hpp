@@ -13,8 +13,7 @@
 namespace fedlap {
 
 /// The hyper-parameters of FedLAP; defaults are those of the paper's run without privacy (Section 6.1 and the
-/// public code), but for `schedule`, which is constant as for other algorithms where theirs is the cosine.
-/// The rate is that of the model, on clients and server.
+/// public code), but for a constant rate. The rate is that of the model, on clients and server.
 struct Config : fedarena::RateSchedule,
                 fedarena::GradientMatching,
                 fedarena::SyntheticSets,

@@ -61,9 +61,7 @@ double measured_radius(const Config& config, Client& client, const Params& start
   return best;
 }
 
-// How far the last point of the walk lies up to which the gradients of examples and images agree in
-// direction, as far as its first epoch at least: a round in which they never do stands no more still than
-// others.
+// How far the last point lies up to which gradients of examples and images agree; the first, where none does.
 double agreed_radius(const Config& config, Client& client, const Params& start, const Batch& set,
                      GlobalDescent descent) {
   Params local = start;
@@ -71,7 +69,7 @@ double agreed_radius(const Config& config, Client& client, const Params& start, 
   for (std::int64_t epoch = 0; epoch < config.server_epochs && is_inside(config, local, start); ++epoch) {
     descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds));
     const bool agree = dot(client.oracle.gradient(local, {}), client.compute.gradient(local, set)) > 0;
-    if (epoch == 0 || agree) best = norm(local - start);
+    if (agree || epoch == 0) best = norm(local - start);
     if (!agree) break;
   }
   return best;

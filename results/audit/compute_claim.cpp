@@ -241,6 +241,11 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   }
   claim.made_rdp = claim.made_pld = std::nullopt;
   const bool by_budget = claim.budget.least() > 0 && charged.varies();
+  if (by_budget && claim.as_if_rdp) {
+    claim.as_if_rdp = claim.as_if_pld =
+        Claim{.epsilon = {},
+              .unproven = "data may have decided how much was asked for, and the budget is the run's own"};
+  }
   if (by_budget || charged.charges_more()) {
     const Account made = fedarena::account(ledger.made(), claim.settings);
     // What the worst client was not asked for may be nothing.

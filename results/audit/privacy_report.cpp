@@ -137,12 +137,8 @@ PrivacyReport privacy_report(const RunDirectory& run) {
   report.plugin = plugin_name(run, report.summary.algorithm);
   report.groups = groups_of(ledger, report.summary);
   report.exact = exact_findings(ledger);
-  std::vector<Access> kept;
-  for (const auto& [client, record] : ledger.clients()) {
-    const std::vector<Access> own = Ledger::accesses_of(record.kept);
-    kept.insert(kept.end(), own.begin(), own.end());
-  }
-  report.kept = kinds_of(kept);
+  report.keeps =
+      std::ranges::any_of(ledger.clients(), [](const auto& client) { return !client.second.kept.empty(); });
   return report;
 }
 

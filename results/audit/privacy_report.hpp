@@ -42,7 +42,7 @@ struct PrivacyReport {
   std::string plugin = {};  ///< that registered the algorithm; empty where the run did not record it
   std::vector<ClientGroup> groups = {};
   std::vector<ExactFinding> exact = {};  ///< by client and round; under a policy that promises privacy only
-  std::vector<EventShare> kept = {};     ///< by all clients, for models of their own; without parts
+  bool keeps = false;  ///< whether clients made accesses for models of their own, which nothing charges
 };
 
 /// Reads a run and computes its claim from its ledger. Throws Error when a record is broken, or when there is

@@ -90,12 +90,11 @@ std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
   return text + aligned_lines(rows, {false, true, shares});
 }
 
-std::string kept_text(const PrivacyReport& report) {
-  // How often is not told: nobody plans it, so that examples may decide it.
-  std::string text = "Kept by clients for models of their own, not charged, because nothing of it is sent:\n";
-  for (const EventShare& kind : report.kept) text += fmt::format("  {}\n", one_line(describe(kind.event)));
-  return text;
-}
+// What and how often is not told: nobody plans it, so that examples may decide it.
+constexpr const char* kKept =
+    "Clients looked at their examples for models of their own, which is not charged, because nothing of it "
+    "is "
+    "sent.\n";
 
 std::string plugin_text(const PrivacyReport& report) {
   return report.plugin.empty()
@@ -138,7 +137,7 @@ std::string render_text(const PrivacyReport& report) {
   if (!report.exact.empty()) text += fmt::format("\n{}", exact_text(report));
   text += fmt::format("\n{}", client_table(report));
   for (const ClientGroup& group : report.groups) text += fmt::format("\n{}", event_table(report, group));
-  if (!report.kept.empty()) text += fmt::format("\n{}", kept_text(report));
+  if (report.keeps) text += fmt::format("\n{}", kKept);
   return text;
 }
 
@@ -185,7 +184,7 @@ std::string render_json(const PrivacyReport& report) {
                               {"order", json_number(group.order)},
                               {"events", std::move(events)}});
   }
-  for (const EventShare& kind : report.kept) json["kept"].push_back({{"event", describe(kind.event)}});
+  if (report.keeps) json["kept"] = true;
   return json_text(json, 2) + "\n";
 }
 

@@ -32,7 +32,8 @@ double per_client_round(std::int64_t bytes, std::span<const RoundRecord> rounds,
     if (round.clients > 0)
       sizes.insert(static_cast<double>(round.*of_round) / static_cast<double>(round.clients));
   }
-  if (client_rounds == 0 || (secret && (recorded == 0 || sizes.size() > 1))) return 0;
+  if (client_rounds == 0) return secret ? recorded : 0;  // as declared
+  if (secret && (recorded == 0 || sizes.size() > 1)) return 0;
   return static_cast<double>(bytes) / static_cast<double>(client_rounds);
 }
 

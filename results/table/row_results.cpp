@@ -53,6 +53,9 @@ bool better(const Row& left, const Row& right) {
 // "cohort.size (fedavg 1, fedprox 10)": the first condition in which some row differs from the first one.
 std::string different_condition(std::span<const Row> rows) {
   for (const Row& row : rows.subspan(1)) {
+    const std::int64_t rounds = rows.front().summary().rounds, others = row.summary().rounds;
+    if (rounds != others)
+      return fmt::format("rounds ({} {}, {} {})", row_name(rows.front()), rounds, row_name(row), others);
     const auto found = condition_differences(rows.front().seeds.front().path, row.seeds.front().path);
     if (found.empty()) continue;
     const ConditionDifference& first = found.front();

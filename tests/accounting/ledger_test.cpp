@@ -268,6 +268,14 @@ TEST(Ledger, ChargesEveryAttemptThatWasLostAndCountsNone) {
   EXPECT_EQ(once.charged(0).size(), 2U);
 }
 
+TEST(Ledger, KnowsOfALostRoundOfWhomItWasWithheld) {
+  Ledger ledger = idle_ledger(Unit::kRecord), written = ledger;
+  written.withhold(1);
+  ledger.add_lost(written, 1);
+  EXPECT_TRUE(ledger.varies(1));
+  EXPECT_FALSE(ledger.varies(0));
+}
+
 // What stays with a client costs nothing, under every unit, also where it is exact.
 TEST(Ledger, ChargesNothingForWhatAClientKeeps) {
   for (const Unit unit : {Unit::kNothing, Unit::kRecord, Unit::kClient}) {

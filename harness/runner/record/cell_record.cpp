@@ -342,8 +342,12 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   // Rounds without anybody would hide that theirs are of another length, and a number tell that there were
   // some.
   const auto declared = static_cast<double>(simulation.declared_uplink_bytes().value_or(0));
-  if (secret && summary_.uplink_bytes_per_client_round != declared)
+  if (secret && client_rounds == 0) {
+    summary_.uplink_bytes_per_client_round = declared;
+    summary_.downlink_bytes_per_client_round = static_cast<double>(simulation.next_downlink().size());
+  } else if (secret && summary_.uplink_bytes_per_client_round != declared) {
     summary_.uplink_bytes_per_client_round = 0;
+  }
   restore_constant_files();  // or the seal would list what somebody left of them
   write_summary(results::kFinished);
   std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read

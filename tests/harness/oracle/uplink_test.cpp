@@ -1,5 +1,6 @@
 #include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fedarena/accounting/odometer.hpp"
@@ -117,6 +118,20 @@ TEST(PrivateUplink, AnswersTheSameQuestionAlike) {
 }
 
 // Parts of one long vector that is noised once: one event, with a rate and one multiplier.
+// Which of two threads asks first decides which noise is whose, and both may have had the same.
+TEST(PrivateUplink, AnswersInTheThreadOfTheServerAlone) {
+  const Server40 server{client_policy(1, 1)};
+  const PrivateUplink uplink = server.receive({two_vectors({3, 4}, {0, 12})});
+  for (const bool raw : {false, true}) {
+    std::string refusal;
+    std::thread([&] {
+      refusal = test::message_of([&] { raw ? (void)uplink.each() : (void)uplink.mean(kFirst); });
+    }).join();
+    EXPECT_THAT(refusal, HasSubstr(raw ? "asks for messages in a thread" : "asks for a mean in a thread"));
+  }
+  EXPECT_TRUE(uplink.accesses().list().empty());
+}
+
 TEST(PrivateUplink, ChargesOneEventForAllKeys) {
   const PrivateUplink uplink = Server40{client_policy(5, 1.3)}.receive({two_vectors({1, 2}, {1, 2})});
   EXPECT_TRUE(uplink.accesses().list().empty());

@@ -135,6 +135,34 @@ TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
   for (const auto& [client, record] : dearer.ledger().clients()) EXPECT_LE(record.segments.size(), 1U);
 }
 
+// Earlier answers moved the centres, and so decided who cannot pay.
+TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor) {
+  double apart = 1;
+  algorithm.on_centres = [&](const Message& downlink) {
+    return std::vector<Params>{downlink[kModel], (1 + apart) * downlink[kModel]};
+  };
+  algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
+  algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
+  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  LocalPolicy policy = messages_hidden();
+  Simulation free(setup(policy));
+  free.next_round();
+  const double once = 1.5 * *odometer_reading(free.ledger());
+  for (const PerClient& budget : {PerClient(once), PerClient(std::vector<double>{once})}) {
+    apart = 1;
+    policy.budget = budget;
+    Simulation simulation(setup(policy));
+    simulation.next_round();
+    EXPECT_FALSE(simulation.ledger().varies());
+    apart = 8;
+    try {
+      simulation.next_round();
+    } catch (const BudgetSpent&) {
+    }
+    EXPECT_TRUE(simulation.ledger().varies()) << budget.is_list();
+  }
+}
+
 // A centre that is no number is the origin, and one of several still: no answer can make it none.
 TEST_F(PlannedRounds, AroundCentresOfWhichOneIsNoNumberVaryAsWell) {
   algorithm.on_centres = [](const Message& downlink) {

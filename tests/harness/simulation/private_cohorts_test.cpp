@@ -1,11 +1,13 @@
 // Who takes part in rounds under privacy policies, and who can know.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "harness/simulation/cohort.hpp"
+#include "tests/harness/simulation/budgets.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 
 namespace fedarena {
@@ -77,6 +79,12 @@ TEST_F(PrivateCohorts, WhoseMessagesDifferInSizeAreAnExactAccess) {
   };
   EXPECT_FALSE(tells_sizes());
   EXPECT_TRUE(tells_sizes());
+  // Examples have decided it, and no budget covers that.
+  everybody.policy = with_budget(clients_hidden(), 1e6);
+  Simulation limited(everybody);
+  limited.next_round();
+  EXPECT_THROW(limited.next_round(), BudgetSpent);
+  EXPECT_TRUE(std::isinf(*odometer_reading(limited.ledger())));
 }
 
 // All of them may be alike, and there may be one alone: there is nothing to compare them with but what the

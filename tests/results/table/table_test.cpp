@@ -91,6 +91,22 @@ TEST(Table, MarksAllRowsThatPrintTheBestResult) {
               ElementsAre(true, true));
 }
 
+TEST(Table, MarksNoRowThatDivergedOrHadOtherRounds) {
+  auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+  runs.back().summary->final_test_loss = std::nan("");
+  EXPECT_THAT(best_of(make_table(runs)), ElementsAre(true, false));
+  for (FoundRun& run : runs) run.summary->final_test_loss = std::nan("");
+  EXPECT_THAT(best_of(make_table(runs)), ElementsAre(false, false));
+  auto longer = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+  for (FoundRun& run : longer) {
+    if (run.summary->label == "fedprox") run.summary->rounds = run.summary->rounds_done = 40;
+  }
+  const Table table = make_table(longer);
+  EXPECT_THAT(best_of(table), ElementsAre(false, false));
+  EXPECT_THAT(beside_partitions(table.notes),
+              ElementsAre("rows differ in rounds (fedavg 20, fedprox 40), so none is marked as the best"));
+}
+
 TEST(Table, SaysWhereRowsRestOnOtherSeeds) {
   auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
   runs.back() = found(finished("fedprox", 4, 0.6));
