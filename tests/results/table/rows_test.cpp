@@ -29,7 +29,7 @@ TEST(RowConditions, AreThoseThatNoSummaryStates) {
       row_conditions(scratch / "run"),
       ElementsAre(testing::Pair("algorithms.privacy.noise_multiplier", "1.0"),
                   testing::Pair("algorithms.privacy.policy", "record"), testing::Pair("cohort.size", "5"),
-                  testing::Pair("evaluation.per_client", "false"),
+                  testing::Pair("evaluation.every", "1"), testing::Pair("evaluation.per_client", "false"),
                   testing::Pair("evaluation.validation_fraction", "0.1"),
                   testing::Pair("experiment.dtype", "float32"), testing::Pair("stopping.patience", "3")));
   EXPECT_THAT(row_conditions(scratch / "none"), IsEmpty());
@@ -56,7 +56,7 @@ class SameRow : public testing::Test {
 
 TEST_F(SameRow, RefusesOtherConditions) {
   EXPECT_EQ(wrong_with(with("seeds = [1]", "seeds = [2]")), "nothing");
-  EXPECT_EQ(wrong_with(with("every = 1", "every = 2")), "nothing") << "the last round is evaluated anyway";
+  EXPECT_THAT(wrong_with(with("every = 1", "every = 2")), HasSubstr("differ in evaluation.every"));
   EXPECT_EQ(wrong_with(with("[stopping]\npatience = 3\n\n", "")), "nothing") << "older than the setting";
   EXPECT_THAT(wrong_with(with("size = 5", "size = 50")),
               HasSubstr("belong to one row, \"fedavg\", but differ in cohort.size: \"5\" and \"50\""));
