@@ -30,7 +30,7 @@ class Exchange {
       const double growth = (0.5 + 0.155 * (largest_ - 1) / variance) / variance;
       const double strip = std::min(std::sqrt(kLeftOut / growth), 2 * variance);
       step_ = 2 * std::numbers::pi * strip / (kLeftOut + growth * strip * strip);
-      if ((largest_ + reach_) / step_ <= kMostPoints) return;
+      if (end(largest_) / step_ <= kMostPoints) return;
     }
   }
 
@@ -38,7 +38,7 @@ class Exchange {
   double largest_order() const { return largest_; }
 
   double log_moment(double order) {
-    const auto points = static_cast<std::size_t>((std::max(order, 2.0) + reach_) / step_) + 1;
+    const auto points = static_cast<std::size_t>(end(std::max(order, 2.0)) / step_) + 1;
     for (std::size_t i = loss_.size(); i < points; ++i) add_point(static_cast<double>(i + 1) * step_);
     const double b = order - 1;
     double scale = -kInfinity;
@@ -52,6 +52,10 @@ class Exchange {
   }
 
  private:
+  // Beyond it nothing counts. Where Q is N(0), P^a Q^(1-a) is centred at most at a; below a rate of one half
+  // Q is that for all z > 0, above it is N(-1) up to some z, and the centre may be 2a - 1.
+  double end(double order) const { return (q_ > 0.5 ? 2 * order : order) + reach_; }
+
   void add_point(double z) {
     const double variance = sigma_ * sigma_;
     const double near = (z - 0.5) / variance, far = std::exp(-(z + 0.5) / variance);

@@ -66,6 +66,37 @@ TEST(ReplaceOne, OfPoissonSamplesIsTheExchangeOfAUnitForItsOpposite) {
   EXPECT_LE(delta, exact * (1 + 1e-3));
 }
 
+// Of the whole line, by the plain trapezoidal rule.
+double divergence_by_definition(double q, double noise, double order) {
+  const auto log_density = [&](double z, double shift) {
+    const auto log_normal = [&](double centre) { return -(z - centre) * (z - centre) / (2 * noise * noise); };
+    const double still = std::log1p(-q) + log_normal(0), moved = std::log(q) + log_normal(shift);
+    return std::max(still, moved) + std::log1p(std::exp(-std::abs(still - moved)));
+  };
+  const double step = noise / 50, end = 2 * order + 40 * noise;
+  std::vector<double> logs;
+  for (double z = -end; z <= end; z += step)
+    logs.push_back(order * log_density(z, 1) + (1 - order) * log_density(z, -1));
+  const double most = *std::max_element(logs.begin(), logs.end());
+  double sum = 0;
+  for (const double log : logs) sum += std::exp(log - most);
+  const double integral = sum * step / (noise * std::sqrt(2 * std::acos(-1.0)));
+  return (most + std::log(integral)) / (order - 1);
+}
+
+// Near a rate of 1, Q is N(-1) far to the right, and what counts lies at up to 2 a - 1.
+TEST(ReplaceOne, HasTheDivergencesOfPoissonSamplesAtEveryRate) {
+  for (const double q : {0.3, 0.6, 0.99, 0.99991, 0.9999999}) {
+    for (const double noise : {5.0, 7.1673, 10.0}) {
+      for (const double order : {2.0, 64.0, 128.0, 256.0}) {
+        const double expected = divergence_by_definition(q, noise, order);
+        const double actual = rdp(poisson(q, noise, kReplace), std::vector<double>{order})[0];
+        EXPECT_NEAR(actual, expected, 1e-9 * expected) << q << " " << noise << " " << order;
+      }
+    }
+  }
+}
+
 TEST(ReplaceOne, OfFixedSizeSamplesIsTheGaussianOfTwiceTheDistance) {
   // One step: q times the Gaussian's delta at log(1 + (e^epsilon - 1) / q), by the theorem, and no less.
   const double inner = std::log1p(std::expm1(0.7) / 0.2);
