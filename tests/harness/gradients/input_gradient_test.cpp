@@ -79,7 +79,7 @@ TEST_P(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
 
 TEST_P(InputGradient, IsExactForRandomArchitectures) {
   int by_tiles = 0, connected = 0;
-  for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 200U : 120U); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 500U : 250U); ++seed) {
     const Architecture architecture = RandomArchitecture(seed).images_or_features();
     expect_second_derivatives(architecture, two, 4, 100 * seed);
     for (const Layer& layer : architecture.layers) {

@@ -68,7 +68,8 @@ TEST(RoundValues, KeepSizesOfSecretSamplesBack) {
   Summary& summary = run.summary;
   summary.privacy->adjacency = "replace-one";
   std::set<std::string> all = names();
-  for (const char* counts : {"examples", "gradients", "operations", "train_seconds"})
+  for (const char* counts :
+       {"examples", "gradients", "operations", "operations_at_least", "train_seconds", "evaluation_seconds"})
     EXPECT_EQ(all.erase(counts), 1U);
   summary.privacy->adjacency = "zero-out";
   EXPECT_EQ(names(), all);
