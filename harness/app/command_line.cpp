@@ -177,10 +177,14 @@ std::string shortage_text(const std::string& what) {
 
 std::terminate_handler usual_end = nullptr;
 
-// oneTBB's threads start one another, where nobody can catch what is thrown.
+// oneTBB's threads start one another, where nobody can catch what is thrown, nor in a plugin's own threads
+// and deleters.
 [[noreturn]] void end_by_shortage_or_bug() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    print(stderr, "fedarena: {}\n", message(error));
+    std::_Exit(kUserError);
   } catch (const std::exception& thrown) {
     if (is_shortage(thrown)) {
       print(stderr, "fedarena: {}\n", shortage_text(thrown.what()));

@@ -68,6 +68,11 @@ std::vector<ExactFinding> exact_findings(const Ledger& ledger) {
   return found;
 }
 
+bool ended_in_exact_access(const Ledger& ledger) {
+  const std::vector<Ledger::Segment>& rounds = ledger.population();
+  return !rounds.empty() && rounds.back().participations == 0 && any_event(rounds.back().accesses, is_exact);
+}
+
 std::string who(const ExactFinding& finding) {
   return finding.client ? fmt::format("client {}", *finding.client) : "all clients";
 }

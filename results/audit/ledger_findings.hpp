@@ -31,6 +31,10 @@ struct ExactFinding {
 /// the order of rounds. None where nobody's contribution is hidden.
 std::vector<ExactFinding> exact_findings(const Ledger& ledger);
 
+/// Whether the run ended in a round that an exact access to everybody made too dear for its budget: it is in
+/// the ledger as one that was lost, under any noise.
+bool ended_in_exact_access(const Ledger& ledger);
+
 /// Whose data it was: "client 3", "all clients".
 std::string who(const ExactFinding& finding);
 
