@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "results/audit/ledger_findings.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
@@ -14,6 +15,21 @@ namespace {
 PrivacyReport report_of(const RecordedRun::Plan& plan) {
   const Scratch folder;
   return privacy_report(RecordedRun(folder / "run", plan).open());
+}
+
+// What a budget withheld has no segment, and a crash leaves what is noised.
+TEST(LedgerFindings, KnowARunThatAnExactAccessEnded) {
+  const RoundAccesses noised({{Gaussian{2}, 1}}), exact({{Gaussian{2}, 1}, {ExactAccess{"messages"}, 1}});
+  for (const RoundAccesses* last : {&noised, &exact}) {
+    Ledger ledger(Unit::kClient);
+    ledger.add_client(0, 5);
+    ledger.record_population(1, noised);
+    Ledger written = ledger;
+    written.record_population(2, *last);
+    EXPECT_FALSE(ended_in_exact_access(written));
+    ledger.add_lost(written, 2);
+    EXPECT_EQ(ended_in_exact_access(ledger), last == &exact);
+  }
 }
 
 TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
