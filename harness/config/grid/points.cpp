@@ -44,6 +44,22 @@ bool plain(char letter) {
   return is_letter_or_digit(letter) || std::string_view("-_.+").find(letter) != std::string_view::npos;
 }
 
+// Who sweeps the key that chooses what other keys a section has may give each value those of its own.
+void add_choice_remedy(Complaint& complaint, const std::vector<SectionSpec>& specs,
+                       const std::vector<Dimension>& dimensions) {
+  for (const Dimension& dimension : dimensions) {
+    const std::size_t dot = dimension.path.find('.');
+    const SectionSpec* spec = find_spec(specs, std::string_view(dimension.path).substr(0, dot));
+    if (spec == nullptr || spec->kind != SectionSpec::Kind::kChoice || dot == std::string::npos) continue;
+    const std::string& key = spec->keys.front().name();
+    if (dimension.path.substr(dot + 1) != key || complaint.found.find(spec->header()) == std::string::npos)
+      continue;
+    complaint.remedy +=
+        fmt::format("{}sweep tables, each with keys of its own: {} = [{{{} = ..., KEY = VALUE}}, ...]",
+                    complaint.remedy.empty() ? "" : "; ", in_quotes(spec->name), key);
+  }
+}
+
 }  // namespace
 
 Indices counts_of(const std::vector<Dimension>& dimensions) {
@@ -97,6 +113,7 @@ Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension
       // A mistake that shows at a place outside the sweep would be a riddle without the point.
       Indices all(at.size());
       std::iota(all.begin(), all.end(), std::size_t{0});
+      add_choice_remedy(complaint, variant.specs, dimensions);
       complaint.found += fmt::format(" (at the point {})", point_name(swept_at(dimensions, at, all)));
     }
     complain(std::move(complaint));

@@ -98,10 +98,13 @@ Value draw(const Range& range, Stream& stream) {
   return std::clamp(with_four_digits(number), range.from, range.to);
 }
 
-// Whether the entry is a range such as {from = 0.001, to = 1.0, scale = "log"}.
+// Whether the entry is a range such as {from = 0.001, to = 1.0, scale = "log"}, or meant as one. Without
+// quotes, TOML takes the dots of a path for tables.
 bool is_range(const Setting& entry) {
   const Table* table = entry.written.table();
-  return table != nullptr && (table->find("from") != nullptr || table->find("to") != nullptr);
+  return table != nullptr && entry.key.find('.') != std::string::npos &&
+         std::ranges::none_of(table->settings,
+                              [](const Setting& end) { return end.written.table() != nullptr; });
 }
 
 // A different value for each trial, drawn uniformly from the range, on its scale; whole numbers where both

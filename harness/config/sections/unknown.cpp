@@ -12,7 +12,14 @@
 namespace fedarena::config {
 namespace {
 
+// Nobody reads the names of more algorithms that have a key.
+constexpr std::size_t kMostOwners = 4;
+
 constexpr std::string_view kListRemedy = "write [[algorithms]], once for each algorithm";
+
+constexpr const char* kEpsilonRemedy =
+    "the ledger computes epsilon; no file can state it; \"noise_for_epsilon\" in [privacy] finds the noise "
+    "for one, and \"budget\" ends a run before it";
 
 bool names_epsilon(std::string key) {
   std::transform(key.begin(), key.end(), key.begin(), [](char letter) {
@@ -44,7 +51,11 @@ std::vector<std::string> homes_of(const std::string& key, const SectionSpec* sec
       if (find_field(entry.fields, key) != nullptr) owners.push_back(in_quotes(entry.name));
     }
     if (owners.empty()) continue;
-    if (owners.size() == spec.entries->size()) {
+    const bool all = owners.size() == spec.entries->size();
+    if (spec.kind == SectionSpec::Kind::kAlgorithms && (all || owners.size() > kMostOwners) &&
+        (section == nullptr || section->name != kTraining)) {
+      homes.push_back(fmt::format("[{}]", kTraining));
+    } else if (all) {
       homes.push_back(spec.header());
     } else {
       homes.push_back(fmt::format("{} with {} = {}", spec.header(), spec.keys.front().field.name,
@@ -56,18 +67,12 @@ std::vector<std::string> homes_of(const std::string& key, const SectionSpec* sec
 
 std::string home_remedy(const std::string& key, const SectionSpec* section,
                         const std::vector<SectionSpec>& specs) {
-  if (names_epsilon(key)) {
-    std::string remedy = "the ledger computes epsilon; no file can state it";
-    // Who names an aim wants noise or rounds for it.
-    if (key.starts_with("target_") || key.starts_with("max_")) {
-      remedy +=
-          "; \"noise_for_epsilon\" in [privacy] finds the noise for one, and \"budget\" ends a run before it";
-    }
-    return remedy;
-  }
   const std::vector<std::string> homes = homes_of(key, section, specs);
-  if (!homes.empty()) return fmt::format("{} belongs in {}", in_quotes(key), fmt::join(homes, ", or in "));
-  return {};
+  const std::string home =
+      homes.empty() ? "" : fmt::format("{} belongs in {}", in_quotes(key), fmt::join(homes, ", or in "));
+  // Who writes "epsilon" means a run's, even where a policy or an algorithm has a setting of that name.
+  if (!names_epsilon(key) || (!homes.empty() && key != "epsilon")) return home;
+  return kEpsilonRemedy + (home.empty() ? "" : "; " + home);
 }
 
 // Of a key that other programs call so, where it could stand.

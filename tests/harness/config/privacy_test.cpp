@@ -40,7 +40,7 @@ TEST(OwnPrivacy, InheritsWhatItLeavesOutFromTheSamePolicy) {
 TEST(OwnPrivacy, InheritsNothingFromAnotherPolicy) {
   const Experiment experiment = parse_sample(
       sample_with("policy = \"client\"\nclip_norm = 0.5\n", "policy = \"record\"\nnoise_multiplier = 4\n"));
-  EXPECT_EQ(experiment.privacy, (Choice{"client", {{"clip_norm", 0.5}}}));
+  EXPECT_EQ(experiment.privacy, (Choice{"client", {{"clip_norm", 0.5}, {"noise_for_epsilon", 0.0}}}));
   EXPECT_EQ(experiment.algorithms[0].privacy, experiment.privacy);
   EXPECT_EQ(experiment.algorithms[1].privacy, record(1, 4));
 }

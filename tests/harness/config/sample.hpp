@@ -80,9 +80,11 @@ inline Catalog sample_catalog() {
       {"batch", &Noise::batch, "Of fixed size.", Constraint::at_least(0)}};
   struct Crowd {
     double clip_norm = 2;
+    double noise_for_epsilon = 0;
   };
   const auto crowd =
-      Schema<Crowd>{{"clip_norm", &Crowd::clip_norm, "Longest message.", Constraint::positive()}};
+      Schema<Crowd>{{"clip_norm", &Crowd::clip_norm, "Longest message.", Constraint::positive()},
+                    {"noise_for_epsilon", &Crowd::noise_for_epsilon, "Finds it.", Constraint::at_least(0)}};
   const std::vector<CatalogEntry> datasets = {{"glyphs", "Drawn letters.", {}},
                                               {"cifar10", "Photographs.", {}}};
   return {
