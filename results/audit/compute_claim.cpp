@@ -255,7 +255,7 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
     }
   }
   // An exact answer about so small a sample that delta covers it costs nothing.
-  const bool infinite = !is_finite(claim.rdp) && !is_finite(claim.pld);
+  const bool infinite = !is_finite(claim);
   claim.public_data = public_data(charged);
   claim.exact_access = infinite ? first_exact_access(charged, summary.algorithm) : "";
 }

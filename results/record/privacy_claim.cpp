@@ -93,6 +93,8 @@ bool is_finite(const std::optional<Claim>& claim) {
   return claim && claim->epsilon && std::isfinite(*claim->epsilon);
 }
 
+bool is_finite(const PrivacyClaim& claim) { return is_finite(claim.rdp) || is_finite(claim.pld); }
+
 PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   PrivacyClaim claim = left;
   if (left.made_rdp || right.made_rdp) {

@@ -81,6 +81,8 @@ bool assumes_data_had_no_say(const PrivacyClaim& claim);
 
 /// Whether there is an epsilon, and a finite one.
 bool is_finite(const std::optional<Claim>& claim);
+/// Whether any accountant has one.
+bool is_finite(const PrivacyClaim& claim);
 
 /// The claim of a row over two finished runs with the same settings: the worse epsilon of each accountant,
 /// and what is noteworthy in either.

@@ -84,6 +84,12 @@ std::string compare(std::span<Row> rows, const std::string& where) {
   }
   if (const std::string condition = different_condition(rows); !condition.empty())
     return fmt::format("{}rows differ in {}, so none is marked as the best", where, condition);
+  const auto claims = [&](bool finite) {
+    return std::ranges::any_of(
+        rows, [&](const Row& row) { return row.privacy && is_finite(*row.privacy) == finite; });
+  };
+  if (claims(true) && claims(false))
+    return fmt::format("{}only some rows have a finite epsilon, so none is marked as the best", where);
   const bool all = std::ranges::all_of(rows, [](const Row& row) { return row.result.has_value(); });
   if (!all || differs([](const Row& row) { return row.result->share; })) return {};
   // What diverged is never the best, whatever class it happens to guess.

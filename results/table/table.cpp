@@ -197,6 +197,16 @@ std::optional<std::string> shared_term(const Table& table, const ClaimTerm& term
   return texts.size() == 1 ? std::optional(*texts.begin()) : std::nullopt;
 }
 
+std::string shared_terms(const Table& table) {
+  std::string of;
+  for (const ClaimTerm& term : claim_terms()) {
+    const auto shared = shared_term(table, term);
+    if (shared && !shared->empty())
+      of += fmt::format("{}{} {}", of.empty() ? " (" : ", ", term.heading, *shared);
+  }
+  return of.empty() ? of : of + ")";
+}
+
 std::vector<std::string> nominal_names(const Table& table) {
   std::set<std::string> names;
   for (const Row& row : table.rows) {

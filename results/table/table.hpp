@@ -138,6 +138,8 @@ struct ClaimTerm {
 std::span<const ClaimTerm> claim_terms();
 /// What all rows that claim something have of it; none where they differ.
 std::optional<std::string> shared_term(const Table& table, const ClaimTerm& term);
+/// These together, " (delta 1e-5, unit record)"; empty without any.
+std::string shared_terms(const Table& table);
 
 /// What papers call the privacy of any row, ascending, and what it is of a row; none where it has no such.
 std::vector<std::string> nominal_names(const Table& table);

@@ -91,14 +91,7 @@ std::string legend(const Table& table, const Selection& selection) {
       "Clients (RMSE)" + when +
           ": the mean over clients of the RMSE on each one's own test examples, and the largest of any.");
   const bool one_accountant = shown(TableColumn::kEpsilonRdp) || shown(TableColumn::kEpsilonPld);
-  std::string of;
-  for (const ClaimTerm& term : claim_terms()) {
-    const auto shared =
-        one_accountant && !shown(TableColumn::kEpsilon) ? shared_term(table, term) : std::nullopt;
-    if (shared && !shared->empty())
-      of += fmt::format("{}{} {}", of.empty() ? " (" : ", ", term.heading, *shared);
-  }
-  if (!of.empty()) of += ")";
+  const std::string of = shown(TableColumn::kEpsilon) ? "" : shared_terms(table);
   say((shown(TableColumn::kEpsilon) || one_accountant) && any_has(table, &Row::privacy),
       fmt::format("Epsilon{}: upper bound, rounded up, of a single run, the largest over seeds{}.", of,
                   table.metric && table.metric->moment != Moment::kLast

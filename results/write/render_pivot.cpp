@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "results/record/claim_text.hpp"
 #include "results/text/text.hpp"
 #include "results/write/render.hpp"
 
@@ -16,13 +17,52 @@ bool has_published(const Pivot& pivot, std::size_t column) {
   });
 }
 
+bool has_claim(const Table& table) { return any_has(table, &Row::privacy); }
+
+// " (inf)" behind the number of a row without a finite epsilon, beside rows with one or not.
+std::string unbounded(const Table& table, const Row& row) {
+  if (!has_claim(table) || (row.privacy && is_finite(*row.privacy))) return "";
+  return fmt::format(" ({})", row.privacy ? claim_text(row.privacy->rdp) : "none");
+}
+
+// "1.00 to 8.00 by RDP": the finite ones of an accountant.
+std::string epsilon_range(const Table& table, std::optional<Claim> PrivacyClaim::*accountant,
+                          const char* name) {
+  std::vector<double> epsilons;
+  const char* mark = "";
+  for (const Row& row : table.rows) {
+    if (!row.privacy || !is_finite((*row.privacy).*accountant)) continue;
+    epsilons.push_back(*((*row.privacy).*accountant)->epsilon);
+    if (row.privacy->assumed) mark = kAssumedMark;
+  }
+  if (epsilons.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(epsilons);
+  const std::string first = epsilon_text(least), last = epsilon_text(most);
+  return fmt::format("{}{}{}{} by {}", first == last ? "" : first, first == last ? "" : " to ", last, mark,
+                     name);
+}
+
+// What epsilons the numbers cost.
+std::string epsilon_sentences(const Table& table) {
+  std::string text;
+  for (const std::string& range :
+       {epsilon_range(table, &PrivacyClaim::rdp, "RDP"), epsilon_range(table, &PrivacyClaim::pld, "PLD")}) {
+    if (!range.empty()) text += (text.empty() ? "" : ", ") + range;
+  }
+  if (!text.empty())
+    text = fmt::format(" Epsilon{}: {}; each is in the table without --pivot.", shared_terms(table), text);
+  if (std::ranges::any_of(table.rows, [&](const Row& row) { return !unbounded(table, row).empty(); }))
+    text += " In parentheses: epsilon where it is not finite.";
+  return text;
+}
+
 // What the numbers are, and what is bold.
 std::string pivot_legend(const Table& table, const Pivot& pivot) {
   std::string text = legend(table, {TableColumn::kResult});
   if (pivot.shares) text += " In percent.";
   text += fmt::format(" Columns: {}.", pivot.across);
   if (std::ranges::any_of(table.rows, &Row::best)) text += " Bold: the best of its setting.";
-  if (any_has(table, &Row::privacy)) text += " Epsilons are in the table without --pivot.";
+  if (has_claim(table)) text += epsilon_sentences(table);
   return text;
 }
 
@@ -37,6 +77,7 @@ ReaderTable reader_table(const Table& table, const Pivot& pivot) {
                          const Row* row = line.cells[i];
                          if (row == nullptr || !row->result) return kNothing;
                          Cell cell = result_cell(*row->result, table.plus_minus);
+                         cell.text = unbounded(table, *row);
                          cell.best = row->best;
                          return cell;
                        }});

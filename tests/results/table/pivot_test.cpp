@@ -2,6 +2,7 @@
 #include "results/table/pivot.hpp"
 
 #include "results/write/render.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
@@ -151,8 +152,36 @@ TEST(Pivot, SaysWhereEpsilonsAre) {
   const Table table = make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))});
   const Pivot pivot = make_pivot(table, {.rows = {"dataset", "epsilon"}, .across = "label"});
   EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("| digits  | 2.79    |     50.00 |"));
-  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("Epsilons are in the table without --pivot."));
+  EXPECT_THAT(render_pivot_markdown(table, pivot),
+              HasSubstr(" Epsilon (delta 1e-5, unit record, adjacency zero-out): 2.79 by RDP, 2.50 by PLD; "
+                        "each is in the table without --pivot.\n"));
   EXPECT_THAT(render_pivot_markdown(table, pivot), Not(HasSubstr("Bold")));
+}
+
+TEST(Pivot, MarksWhatHasNoFiniteEpsilonAndComparesItWithNone) {
+  std::vector<FoundRun> runs;
+  for (const double epsilon : {1.0, 4.0}) {
+    for (const std::string label : {"bounded", "exact", "open"}) {
+      Summary summary = label == "open" ? finished(label, 1, 0.7)
+                                        : finished_privately(label, 1, label == "exact" ? 0.6 : 0.5);
+      summary.sweep = {{"privacy.noise_for_epsilon", fmt::format("{}", epsilon)}};
+      if (label == "bounded") summary.privacy->rdp = summary.privacy->pld = Claim{.epsilon = epsilon};
+      if (label == "exact") summary.privacy->rdp = summary.privacy->pld = Claim{.epsilon = kInfinity};
+      runs.push_back(found(summary));
+    }
+  }
+  const Table table = make_table(runs);
+  const std::string text =
+      render_pivot_markdown(table, make_pivot(table, {.rows = {"label"}, .across = "noise_for_epsilon"}));
+  EXPECT_THAT(text, HasSubstr("| bounded |        50.00 |        50.00 |\n"));
+  EXPECT_THAT(text, HasSubstr("| exact   |  60.00 (inf) |  60.00 (inf) |\n"));
+  EXPECT_THAT(text, HasSubstr("| open    | 70.00 (none) | 70.00 (none) |\n"));
+  EXPECT_THAT(text, HasSubstr(": 1.00 to 4.00 by RDP, 1.00 to 4.00 by PLD; each is in the table without "
+                              "--pivot. In parentheses: epsilon where it is not finite.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("- privacy.noise_for_epsilon=4: only some rows have a finite epsilon, so none is "
+                        "marked as the best\n"));
+  EXPECT_THAT(text, Not(HasSubstr("**")));
 }
 
 }  // namespace
