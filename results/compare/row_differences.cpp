@@ -67,14 +67,20 @@ bool same_epsilons(const std::optional<PrivacyClaim>& left, const std::optional<
          same_claim(left->as_if_rdp, right->as_if_rdp) && same_claim(left->as_if_pld, right->as_if_pld);
 }
 
-void compare_privacy(const Summary& left, const Summary& right, Differences& differences) {
-  const std::string terms = different_terms(left, right);
-  if (terms.empty() && same_epsilons(left.privacy, right.privacy)) return;
+// What a row claims of the seeds that the other has, too.
+std::optional<PrivacyClaim> claim_of_shared(RowRuns row, const RowRuns& other) {
+  std::erase_if(row.runs, [&](const FoundRun* run) { return other.of_seed(run->summary->seed) == nullptr; });
+  return row.runs.empty() ? std::nullopt : row.privacy();
+}
+
+void compare_privacy(const RowRuns& left, const RowRuns& right, Differences& differences) {
+  const std::string terms = different_terms(left.summary(), right.summary());
+  const auto first = claim_of_shared(left, right), second = claim_of_shared(right, left);
+  if (terms.empty() && same_epsilons(first, second)) return;
   // The nearest numbers: those that are rounded up may read the same.
   differences.push_back(
-      {kAcrossEpsilon,
-       fmt::format("{}{}epsilon of seed {}: {} and {}", terms, terms.empty() ? "" : ", ", left.seed,
-                   claims_text(left.privacy, epsilon_number), claims_text(right.privacy, epsilon_number))});
+      {kAcrossEpsilon, fmt::format("{}{}largest epsilon: {} and {}", terms, terms.empty() ? "" : ", ",
+                                   claims_text(first, epsilon_number), claims_text(second, epsilon_number))});
 }
 
 // What all seeds of a row share.
@@ -131,8 +137,8 @@ std::vector<RowDifference> row_differences(const RowRuns& left, const RowRuns& r
     const FoundRun* other = right.of_seed(run->summary->seed);
     if (other == nullptr) continue;
     compare_partitions(*run->summary, *other->summary, differences);
-    compare_privacy(*run->summary, *other->summary, differences);
   }
+  compare_privacy(left, right, differences);
   return first_of_each_kind(differences);
 }
 

@@ -32,8 +32,8 @@ struct RowDifference {
 };
 
 /// In what two rows differ besides their algorithms. Partitions (id and index hash, or words where a record
-/// is older than those) and epsilons are compared seed by seed, for the seeds that both have; of each kind,
-/// the first difference is told.
+/// is older than those) are compared seed by seed, and epsilons by the largest, over the seeds that both
+/// have; of each kind, the first difference is told.
 std::vector<RowDifference> row_differences(const RowRuns& left, const RowRuns& right);
 
 }  // namespace fedarena::results

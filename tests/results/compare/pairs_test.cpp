@@ -153,7 +153,7 @@ TEST(Pairs, AreOfOnePointOfAGrid) {
               Contains(StartsWith("dp-fedavg and dp-fedprox (training.rate=0.5) are compared across")));
   EXPECT_THAT(notes, Contains(StartsWith("dp-fedavg (training.rate=0.1): accesses changed from round")));
   EXPECT_THAT(message_of([&] { compare(privately); }),
-              StartsWith("dp-fedavg and dp-fedprox (training.rate=0.1) differ in epsilon"));
+              StartsWith("dp-fedavg and dp-fedprox (training.rate=0.1) differ in largest epsilon: "));
   const Pairs across = compare(rows, {.across = {kAcrossGrid}});
   EXPECT_THAT(across.pairs, SizeIs(10));
   EXPECT_THAT(pair_keys(across), ElementsAre());
@@ -227,7 +227,7 @@ TEST(Pairs, AreRefusedWhereEpsilonsDiffer) {
   EXPECT_THAT(message_of([&] { compare(rows); }), HasSubstr("\n  --across epsilon compares them anyway"));
   const Pairs pairs = compare(rows, {.across = {kAcrossEpsilon}});
   EXPECT_EQ(pairs.caption, "Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds");
-  EXPECT_THAT(pairs.notes, Contains(HasSubstr("are compared across epsilon: epsilon of seed 1: 2.0000")));
+  EXPECT_THAT(pairs.notes, Contains(HasSubstr("are compared across epsilon: largest epsilon: 2.0000")));
 }
 
 TEST(Pairs, NameRowsOfOneLabelThatWereTunedOtherwise) {

@@ -126,13 +126,13 @@ TEST(RowDifferences, MarkEpsilonsThatRestOnAnAssumption) {
     summary.privacy->pld = Claim{.unproven = "no bound"};
   };
   EXPECT_THAT(texts(assumed, kNothing),
-              ElementsAre(HasSubstr("epsilon of seed 1: 2.0000† (RDP), unproven (PLD) and none")));
+              ElementsAre(HasSubstr("largest epsilon: 2.0000† (RDP), unproven (PLD) and none")));
 }
 
 TEST(RowDifferences, LookAtEverythingThatAnEpsilonIsAbout) {
-  const std::string same = ", epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)";
+  const std::string same = ", largest epsilon: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)";
   EXPECT_THAT(texts(with_privacy(2), kNothing),
-              ElementsAre("epsilon | privacy policy: \"record\" and \"none\", epsilon of seed 1: 2.0000 "
+              ElementsAre("epsilon | privacy policy: \"record\" and \"none\", largest epsilon: 2.0000 "
                           "(RDP), 2.5000 (PLD) and none"));
   const auto changed = [](const std::function<void(PrivacyClaim&)>& change) -> Change {
     return [change](Summary& summary) {
@@ -157,11 +157,10 @@ TEST(RowDifferences, LookAtEverythingThatAnEpsilonIsAbout) {
               ElementsAre("epsilon | assumption of the accountant: \"nothing\" and \"poisson\"" + same));
   EXPECT_THAT(
       difference([](PrivacyClaim& claim) { claim.pld = unproven("2 | 3"); }),
-      ElementsAre(
-          "epsilon | epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), unproven (PLD)"));
+      ElementsAre("epsilon | largest epsilon: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), unproven (PLD)"));
   EXPECT_THAT(
       difference([](PrivacyClaim& claim) { claim.as_if_rdp = claim.as_if_pld = Claim{.epsilon = 1}; }),
-      ElementsAre("epsilon | epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD), "
+      ElementsAre("epsilon | largest epsilon: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD), "
                   "as if 1.0000 (RDP), 1.0000 (PLD)"));
 }
 
@@ -169,13 +168,19 @@ TEST(RowDifferences, TakeEpsilonsOfOneTargetAsEqual) {
   EXPECT_THAT(texts(with_privacy(2), with_privacy(1.985)), IsEmpty());
   EXPECT_THAT(
       texts(with_privacy(2), with_privacy(1.975)),
-      ElementsAre("epsilon | epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 1.9750 (RDP), 2.5000 (PLD)"));
+      ElementsAre("epsilon | largest epsilon: 2.0000 (RDP), 2.5000 (PLD) and 1.9750 (RDP), 2.5000 (PLD)"));
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_THAT(texts(with_privacy(infinity), with_privacy(infinity)), IsEmpty());
   EXPECT_THAT(
       texts(with_privacy(infinity), with_privacy(2)),
-      ElementsAre("epsilon | epsilon of seed 1: inf (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)"));
+      ElementsAre("epsilon | largest epsilon: inf (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)"));
   EXPECT_THAT(texts(with_privacy(0), with_privacy(0)), IsEmpty());
+  // One noise for all seeds is found for the one that it costs most, whichever that is.
+  const auto dearest = [](std::int64_t seed) -> Change {
+    return [seed](Summary& summary) { with_privacy(summary.seed == seed ? 2 : 1.9)(summary); };
+  };
+  EXPECT_THAT(texts(dearest(1), dearest(2)), IsEmpty());
+  EXPECT_THAT(texts(dearest(1), with_privacy(1.9)), ElementsAre(HasSubstr("and 1.9000 (RDP)")));
 }
 
 }  // namespace
