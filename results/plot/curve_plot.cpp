@@ -99,7 +99,7 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
       lines.push_back(line_layer(data, look, curve.points.size(), curve.marked_name(), terminal));
     }
     layers.insert(layers.end(), lines.begin(), lines.end());
-    script += title_line(title, terminal) + fmt::format("plot \\\n{}\n", fmt::join(layers, ", \\\n"));
+    script += title_line(title, panels, terminal) + fmt::format("plot \\\n{}\n", fmt::join(layers, ", \\\n"));
   }
   if (panels > 1) script += "unset multiplot\n";
   return script;

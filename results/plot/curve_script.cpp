@@ -16,13 +16,12 @@ namespace {
 // Disc, square, triangle up, diamond, triangle down; circle, square and triangle without filling.
 constexpr std::array<int, kCurveMarks> kMarks = {7, 5, 9, 13, 11, 6, 4, 8};
 
-// As gnuplot's strings, in lines of about 95 letters.
-std::string wrapped(std::string_view title, Terminal terminal) {
-  constexpr std::size_t kWidth = 95;
+// As gnuplot's strings, in lines of about so many letters.
+std::string wrapped(std::string_view title, std::size_t width, Terminal terminal) {
   std::vector<std::string> lines;
   std::size_t begin = 0;
   for (std::size_t space = title.find(' '); space != std::string::npos; space = title.find(' ', space + 1)) {
-    if (std::min(title.find(' ', space + 1), title.size()) - begin <= kWidth) continue;
+    if (std::min(title.find(' ', space + 1), title.size()) - begin <= width) continue;
     lines.push_back(gnuplot_string(title.substr(begin, space - begin), terminal));
     begin = space + 1;
   }
@@ -84,8 +83,8 @@ PanelGrid panel_grid(std::size_t panels) {
   return {.columns = columns, .rows = (static_cast<int>(panels) + columns - 1) / columns};
 }
 
-std::string title_line(const std::string& title, Terminal terminal) {
-  return fmt::format("set title {} font ',{}'\n", wrapped(title, terminal),
+std::string title_line(const std::string& title, std::size_t panels, Terminal terminal) {
+  return fmt::format("set title {} font ',{}'\n", wrapped(title, panels == 1 ? 95 : 72, terminal),
                      terminal == kPdfTerminal ? 8 : 16);
 }
 

@@ -56,7 +56,8 @@ struct PanelGrid {
 };
 PanelGrid panel_grid(std::size_t panels);
 
-/// A title of a panel, `set title` with its font, in lines that fit above 1200 pixels, cut between words.
-std::string title_line(const std::string& title, Terminal terminal);
+/// A title of one of so many panels, `set title` with its font, in lines that fit above 1200 pixels, or 900
+/// beside others, cut between words.
+std::string title_line(const std::string& title, std::size_t panels, Terminal terminal);
 
 }  // namespace fedarena::results

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/images/image_grid.hpp"
 #include "results/images/synthetic_folder.hpp"
@@ -47,7 +48,7 @@ LabelledImages first_of_classes(const LabelledImages& images) {
 }
 
 // Empty where the set holds no images, as of tables.
-std::string figure(const Row& row, const SeedResult& seed, std::int64_t round) {
+std::string figure(const std::string& title, const SeedResult& seed, std::int64_t round) {
   const SyntheticFolder folder(seed.path);
   SyntheticSet set = folder.read(round);
   if (set.images.shape.size() != 4) return "";
@@ -57,8 +58,7 @@ std::string figure(const Row& row, const SeedResult& seed, std::int64_t round) {
   const std::int64_t scale = default_scale(shown);
   const std::string what = fmt::format(
       "{}, seed {}, round {}: {} of {} images of {} classes, {} x {} pixels, a row or more for each class",
-      row_name(row), seed.seed(), round, shown.size(), all.size(), shown.classes().size(), all.width,
-      all.height);
+      title, seed.seed(), round, shown.size(), all.size(), shown.classes().size(), all.width, all.height);
   return fmt::format(
       "<figure>\n<img src=\"data:image/png;base64,{}\" width=\"{}\" height=\"{}\" alt=\"Synthetic images of "
       "{}\">\n{}\n"
@@ -72,12 +72,13 @@ std::string figure(const Row& row, const SeedResult& seed, std::int64_t round) {
 std::string images_body(const Table& table, Problems& problems) {
   std::string html;
   std::size_t left_out = 0;
+  const SettingNames titles = setting_names(table);
   for (const Row& row : table.rows) {
     for (const SeedResult& seed : row.seeds) {
       try {
         const std::optional<std::int64_t> round = latest_round(seed);
         if (!round) continue;
-        const std::string picture = html.size() < kMostBytes ? figure(row, seed, *round) : "";
+        const std::string picture = html.size() < kMostBytes ? figure(titles.of(row), seed, *round) : "";
         if (html.size() + picture.size() > kMostBytes || html.size() >= kMostBytes) {
           ++left_out;
         } else {
@@ -91,8 +92,8 @@ std::string images_body(const Table& table, Problems& problems) {
   }
   if (html.empty()) return html;
   if (left_out > 0) {
-    html += html_element("p", fmt::format("The images of {} more rows are left out, to keep this file small.",
-                                          left_out)) +
+    html += html_element("p", fmt::format("The images of {} are left out, to keep this file small.",
+                                          counted(left_out, "more row"))) +
             "\n";
   }
   return "<p>What the server trained on in place of examples, one run of each row. "

@@ -69,6 +69,9 @@ TEST(CurvePlot, BreaksLongTitlesBetweenWords) {
   curves.title = std::string(60, 'a') + " " + std::string(30, 'b') + " " + std::string(10, 'c') + " d";
   EXPECT_THAT(svg_script(curves),
               HasSubstr(std::string(30, 'b') + R"("."\n".")" + std::string(10, 'c') + " d\" font"));
+  // Panels beside each other have three quarters of that width.
+  curves.panels = {{.title = curves.title, .curves = {line("fedavg", 1, 2)}}, {.title = "", .curves = {}}};
+  EXPECT_THAT(svg_script(curves), HasSubstr(std::string(60, 'a') + R"("."\n".")" + std::string(30, 'b')));
 }
 
 // Whoever compares panels takes a colour for an algorithm.
