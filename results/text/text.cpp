@@ -35,6 +35,11 @@ std::string in_one_line(const Error& error) {
   return text + (text.ends_with('?') ? " " : ". ") + remedy;
 }
 
+std::string in_one_line(const Error& error, const std::string& path) {
+  const std::string line = in_one_line(error);
+  return line.find(path) == std::string::npos ? path + ": " + line : line;
+}
+
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

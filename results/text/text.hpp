@@ -24,6 +24,8 @@ using fedarena::one_line;
 
 /// The message on one line, its remedy as a sentence of its own: for lists of problems.
 std::string in_one_line(const Error& error);
+/// The same behind the path that it is about, unless it names that.
+std::string in_one_line(const Error& error, const std::string& path);
 
 /// The greatest display width in each column; rows may be of unequal length.
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows);

@@ -149,7 +149,7 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
   try {
     findings.add(results::verify_seal(run), run.path);
   } catch (const Error& error) {
-    add(results::in_one_line(error));
+    add(results::in_one_line(error, run.path.string()));
   }
   if (!run.summary) {
     add(run.problem, run.path.string() + ": ");
@@ -163,7 +163,7 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
       if (verify_data) findings.add(verify_data(run.path), run.path);
       readable = true;
     } catch (const Error& error) {
-      add(results::in_one_line(error));
+      add(results::in_one_line(error, run.path.string()));
     }
   }
   findings.broken(problems);

@@ -156,7 +156,9 @@ class AttackedRuns {
     } catch (const Error& error) {
       if (found_.size() == 1) throw;
       // One run that cannot be attacked must not hide the others.
-      say = [line = "not attacked: " + results::in_one_line(error)] { print(stderr, "{}\n", line); };
+      say = [line = results::in_one_line(error, found_[which].path.string())] {
+        print(stderr, "not attacked: {}\n", line);
+      };
     }
     answers_.give(which, std::move(say));
   }

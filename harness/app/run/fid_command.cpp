@@ -135,7 +135,7 @@ std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, 
     } catch (const Error& error) {
       if (found.size() == 1) throw;
       // One run that has no images must not hide the others.
-      progress.say("not measured: " + results::in_one_line(error));
+      progress.say("not measured: " + results::in_one_line(error, each.path.string()));
     }
   }
   return all;

@@ -450,8 +450,11 @@ TEST_F(ChangedData, IsFoundByVerifyWithData) {
   EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 2 runs"));
   EXPECT_THAT(failed("verify --data out").out,
               HasSubstr("differs: out/fedavg-seed-2/summary.json: data_hash is "));
+  // One more row changes the partition and all that follows from it.
+  scratch.write("t.csv", table(0) + "99,pos\n");
+  EXPECT_THAT(failed("verify --data out").out, HasSubstr(" 2 differences\n"));
   fs::remove(scratch / "t.csv");
-  EXPECT_THAT(call("verify out --data").out, HasSubstr("t.csv"));
+  EXPECT_THAT(call("verify out --data").out, ContainsRegex("out/fedavg-seed-1: [^\n]*t\\.csv"));
 }
 
 }  // namespace
