@@ -116,7 +116,10 @@ class Simulation {
   results::RoundRecord next_round();
   /// What the next round sends to each client, encoded.
   Bytes next_downlink() const;
-  /// How long each message of a client is, where the algorithm declares the same for every round.
+  /// How long each message of a client is that the algorithm declares for that round; none where it declares
+  /// none.
+  std::optional<std::int64_t> uplink_bytes_in(std::int64_t round) const;
+  /// The same, where that is so in every round.
   std::optional<std::int64_t> declared_uplink_bytes() const;
   /// Throws what the next round would begin with, before anybody trains: where its budget cannot pay for it.
   void check_next_round();
@@ -290,7 +293,6 @@ class Simulation {
   // Whether data may have decided how long messages of a cohort are: one is not as long as what the algorithm
   // declares for the round.
   bool sizes_tell(std::int64_t round, std::span<const LocalResult> local) const;
-  std::optional<std::int64_t> uplink_bytes_in(std::int64_t round) const;
   void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);
   // Lets the algorithm aggregate. Returns what the server's side of the policy did to everybody, and writes
   // down what it would have done to more of them.

@@ -24,11 +24,32 @@ constexpr std::size_t kMostCells = 3;
 // "experiment.rounds was 3, now 4", and the cells that it concerns.
 using Changes = std::map<std::string, std::vector<std::string>>;
 
+// An algorithm's own keys of privacy that changed as the shared ones did, from which it has them.
+std::set<std::string> repeated_changes(const std::map<std::string, std::string>& had,
+                                       const std::map<std::string, std::string>& has) {
+  constexpr std::string_view kAlgorithms = "algorithms.";
+  const auto of = [](const auto& settings, const std::string& key) {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string() : found->second;
+  };
+  std::set<std::string> repeated;
+  for (const auto* settings : {&had, &has}) {
+    for (const auto& [key, value] : *settings) {
+      if (!key.starts_with("algorithms.privacy.")) continue;
+      const std::string shared = key.substr(kAlgorithms.size());
+      if (of(had, key) == of(had, shared) && of(has, key) == of(has, shared)) repeated.insert(key);
+    }
+  }
+  return repeated;
+}
+
 void add_changes(Changes& changes, const std::string& before, const std::string& now,
                  const std::string& cell) {
   const auto had = results::resolved_settings(before).texts;
   const auto has = results::resolved_settings(now).texts;
+  const std::set<std::string> repeated = repeated_changes(had, has);
   for (const auto& [key, value] : had) {
+    if (repeated.contains(key)) continue;
     const auto found = has.find(key);
     if (found == has.end()) {
       changes[fmt::format("{} was {}, now it is gone", key, value)].push_back(cell);
@@ -37,7 +58,8 @@ void add_changes(Changes& changes, const std::string& before, const std::string&
     }
   }
   for (const auto& [key, value] : has) {
-    if (!had.contains(key)) changes[fmt::format("{} is new: {}", key, value)].push_back(cell);
+    if (!had.contains(key) && !repeated.contains(key))
+      changes[fmt::format("{} is new: {}", key, value)].push_back(cell);
   }
   if (had == has) changes["its text differs"].push_back(cell);
 }
@@ -78,12 +100,16 @@ std::string changes_text(const Changes& changes) {
   return text;
 }
 
-[[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes, bool has_only = true) {
+[[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes, bool has_only = true,
+                                 bool has_found_noise = false) {
   throw Error::in(place, fmt::format("runs here belong to another experiment: {}", changes_text(changes)),
                   {.remedy = fmt::format(
                        "Undo the change, give another folder with --out, or remove the folders of these "
-                       "cells to run them again{}.",
-                       has_only ? "; --only runs others" : "")});
+                       "cells to run them again{}.{}",
+                       has_only ? "; --only runs others" : "",
+                       has_found_noise ? " The noise is for all seeds together: to add some, write the "
+                                         "recorded noise_multiplier in place of noise_for_epsilon."
+                                       : "")});
 }
 
 // One that is neither whole nor the same as `now` cannot say what was changed since.
@@ -130,6 +156,7 @@ void check_same_experiment(const results::RunDirectory& run, const std::string& 
 void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume,
                    const std::set<std::string>& tuned, bool has_only) {
   Changes changes;
+  bool has_found_noise = false;
   for (const PlannedCell& cell : cells) {
     const fs::path path = out / cell.folder();
     // A folder that cannot be looked at cannot be written to; that is said when it is tried.
@@ -148,10 +175,13 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     const std::string toml = to_toml(cell.experiment());
     const std::string before = without(unknown, recorded_experiment(run, toml));
     const std::string now = without(unknown, toml);
-    if (before != now) add_changes(changes, before, now, cell.folder().string());
+    if (before != now) {
+      add_changes(changes, before, now, cell.folder().string());
+      has_found_noise |= cell.has_found_noise;
+    }
     if (tuned.empty()) add_tuning_change(changes, run.summary(), cell);
   }
-  if (!changes.empty()) refuse_changed(out, changes, has_only);
+  if (!changes.empty()) refuse_changed(out, changes, has_only, has_found_noise);
 }
 
 std::optional<results::Summary> recorded_summary(const fs::path& run) {

@@ -41,7 +41,8 @@ constexpr const char* kNotes =
     "will\n"
     "  ask for; whatever it asks for without noise, which no plan says, makes it infinite.\n"
     "downlink: bytes a client and round: the first round's message, encoded; exact unless messages change.\n"
-    "uplink: the mean of finished cells of that label, model and data; ~ an estimate: one model, encoded.\n"
+    "uplink: the mean of finished cells of that label, model and data; ~ an estimate: as declared, or one\n"
+    "  model, encoded.\n"
     "seconds: of the cell, or the mean of its finished seeds; ~ an estimate: the time of one micro-batch's\n"
     "  gradient, just measured, times the examples that are read, by the workers that have work, in the\n"
     "  relation in which finished cells of that label, model and data took longer, if there are any;\n"
@@ -162,7 +163,7 @@ class DryRun {
             delta_of(cell),
             cell.algorithm->is_private() ? cell.algorithm->privacy.name : "-",
             start.can_begin ? fmt::format("{}", start.downlink) : "-",
-            uplink_of(index),
+            uplink_of(index, start.uplink),
             results::human_bytes(static_cast<double>(needs_[index])),
             seconds.mark + results::human_seconds(seconds.value),
             start.can_begin ? progress_text(found_[index]) : "cannot begin"};
@@ -172,6 +173,7 @@ class DryRun {
   struct Start {
     bool can_begin = false;
     std::size_t downlink = 0;
+    std::optional<std::int64_t> uplink = {};
     Forecast forecast = {};
   };
 
@@ -182,6 +184,7 @@ class DryRun {
       Simulation& simulation = opened.simulation();
       simulation.check_next_round();
       start.downlink = simulation.next_downlink().size();
+      start.uplink = simulation.uplink_bytes_in(cell.point->experiment.rounds);
       start.forecast = simulation.forecast();
     });
     if (!start.can_begin) return {};
@@ -221,7 +224,8 @@ class DryRun {
     }
   }
 
-  std::string uplink_of(std::size_t index) {
+  // `declared`: what the algorithm says it sends.
+  std::string uplink_of(std::size_t index, const std::optional<std::int64_t>& declared) {
     const std::vector<std::size_t>& kin = kin_of(index);
     const auto bytes_of = [&](std::size_t other) { return found_[other]->uplink_bytes_per_client_round; };
     // 0: it is secret.
@@ -231,6 +235,7 @@ class DryRun {
       });
       return fmt::format("{:.0f}", sum / static_cast<double>(kin.size()));
     }
+    if (declared) return fmt::format("~{}", *declared);
     const Model& model = inputs_.model(cells_[index].point->experiment);
     Stream stream(
         {.seed = 0, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});

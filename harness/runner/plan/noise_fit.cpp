@@ -113,6 +113,7 @@ std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, const 
       set_noise(point.experiment.privacy, noise);
       found[point.name][{cell.algorithm->noise_for_epsilon(), noise}].push_back(cell.algorithm->label);
     }
+    cell.has_found_noise = true;
     cell.point = &known->second;
     cell.algorithm = &known->second.experiment.algorithms.front();
   }

@@ -18,6 +18,7 @@ struct PlannedCell {
   const AlgorithmEntry* algorithm = nullptr;  ///< of the point's experiment
   std::int64_t seed = 0;
   std::optional<results::Tuning> tuning = {};  ///< what chose the settings, if anything did
+  bool has_found_noise = false;                ///< whether its noise is what noise_for_epsilon came to
 
   /// The run directory below the experiment's: "fedavg-seed-1", below the point's where there is a sweep.
   std::filesystem::path folder() const;

@@ -22,9 +22,10 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_EQ(fresh.err, "");
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(fresh.out, HasSubstr("small: 12 cells, 6 points, 2 seeds; run directories in runs/small\n"));
-  // 7,850 floats: 8 of the message, 1 + 5 + 1 of the entry's name and kind, 17 of the layout.
+  // 7,850 floats: 8 of the message, 1 + 5 + 1 of the entry's name and kind, 17 of the layout. Sent back: a
+  // longer name, and the number of examples.
   EXPECT_THAT(fresh.out,
-              ContainsRegex("partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +none +31432 +~31432 +"
+              ContainsRegex("partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +none +31432 +~31451 +"
                             "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
   EXPECT_THAT(fresh.out, HasSubstr("\n0 of 12 cells finished; about "));
   EXPECT_THAT(fresh.out, Not(HasSubstr("may end a cell sooner")));
@@ -226,6 +227,12 @@ TEST_F(NoiseForEpsilon, IsTheLeastWithWhichNoSeedCostsMore) {
   succeed("run small.toml --out out --resume");
   EXPECT_THAT(failed("run small.toml --out out --resume --set experiment.rounds=4").err,
               HasSubstr("experiment.rounds was 3, now 4"));
+  const std::string more =
+      failed("run small.toml --out out --resume --set experiment.seeds=[1,2,3,4,5,6]").err;
+  EXPECT_THAT(more, HasSubstr("belong to another experiment: privacy.noise_multiplier was "));
+  EXPECT_THAT(more, Not(HasSubstr("algorithms.privacy")));
+  EXPECT_THAT(more,
+              HasSubstr("to add some, write the recorded noise_multiplier in place of noise_for_epsilon"));
 }
 
 // Neither noise nor anything else depends on how a run came by its noise multiplier.
