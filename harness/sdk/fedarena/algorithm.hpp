@@ -206,7 +206,7 @@ class FEDARENA_API Algorithm {
   /// What every client of the cohort receives: by default the global model, under the name "model". Called as
   /// often as somebody wants to know; it changes nothing of the server.
   virtual Message broadcast(const Server& server) const { return {{Key<Params>{"model"}, server.params}}; }
-  /// A client's local work; returns what it sends. Others read the same `downlink`: it is not to be changed.
+  /// A client's local work; returns what it sends. `downlink` is a copy of its own, yet not to be changed.
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// The entries of every message that `train` returns in that round, in order: by default what
   /// `update_message` sends. Under the policy "local" a message of any others is refused, since which entries
