@@ -232,6 +232,15 @@ TEST_F(ReportTest, EscapesWhatRunDirectoriesHold) {
   EXPECT_THAT(html.substr(0, html.find("<body>")), Not(HasSubstr("<img")));
 }
 
+TEST_F(ReportTest, TitlesPicturesByTheirPoints) {
+  for (const std::string rate : {"0.1", "0.2"}) {
+    const auto at_rate = [&](Summary& summary) { summary.sweep = {{"training.rate", rate}}; };
+    write_run(folder_ / rate, "fedavg", 1, 0.5, {.summary = at_rate});
+    write_images(folder_ / rate, 1);
+  }
+  EXPECT_THAT(page(), HasSubstr("<figcaption>fedavg (training.rate=0.2), seed 1, round 1: "));
+}
+
 TEST_F(ReportTest, IsTheSameToTheLastByte) {
   write_run(folder_ / "b", "fedavg", 2, 0.5);
   write_run(folder_ / "a", "fedavg", 1, 0.6);
