@@ -72,9 +72,8 @@ constexpr std::array<FixedModel, 4> kFixedModels = {
 // An edited file may hold any number; no run has as many.
 std::int64_t bounded(std::int64_t count) { return std::clamp<std::int64_t>(count, 0, kMostAccesses); }
 
-}  // namespace
-
-std::optional<std::int64_t> expected_examples(const ResolvedSettings& settings) {
+// Those for validation among them.
+std::optional<std::int64_t> training_examples(const ResolvedSettings& settings) {
   const std::string name = settings.of("data.name");
   const KnownData* known = find_named(kKnownData, name, &KnownData::name);
   if (known == nullptr) return std::nullopt;
@@ -84,10 +83,21 @@ std::optional<std::int64_t> expected_examples(const ResolvedSettings& settings) 
   std::int64_t examples = known->train;
   if (name == "glyphs") examples = number("data.train");
   if (name == "linear-mixture") examples = bounded(number("data.users") * number("data.samples"));
-  if (examples == 0) return std::nullopt;
-  const auto held_out = settings.number<double>("evaluation.validation_fraction", 0);
-  if (held_out > 0 && held_out < 1) examples -= std::llround(held_out * static_cast<double>(examples));
-  return examples;
+  return examples == 0 ? std::nullopt : std::optional(examples);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> expected_examples(const ResolvedSettings& settings) {
+  const std::optional<std::int64_t> all = training_examples(settings);
+  return all ? std::optional(*all - expected_validation_examples(settings).value_or(0)) : std::nullopt;
+}
+
+std::optional<std::int64_t> expected_validation_examples(const ResolvedSettings& settings) {
+  const std::optional<std::int64_t> all = training_examples(settings);
+  const auto fraction = settings.number<double>("evaluation.validation_fraction", 0);
+  if (!all || !(fraction > 0 && fraction < 1)) return std::nullopt;
+  return std::llround(fraction * static_cast<double>(*all));
 }
 
 std::optional<std::int64_t> expected_classes(const ResolvedSettings& settings) {

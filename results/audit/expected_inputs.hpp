@@ -16,6 +16,9 @@ namespace fedarena::results {
 /// that anybody may write decide it.
 std::optional<std::int64_t> expected_examples(const ResolvedSettings& settings);
 
+/// How many of the training examples validate; none where none do, and where files decide it.
+std::optional<std::int64_t> expected_validation_examples(const ResolvedSettings& settings);
+
 /// How many classes the data have, 0 on regression data; none where files decide it.
 std::optional<std::int64_t> expected_classes(const ResolvedSettings& settings);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -94,11 +96,21 @@ class Settings {
     const std::string text = of(key);
     compare_.result(parse_number<double>(text) == expected, key, text, exact_number(expected));
   }
-  // What a sweep gives. An algorithm need not heed training settings and policies that are shared.
-  void swept(const std::string& path, const std::string& label, const std::string& expected) {
-    if (path.starts_with("training.") || path.starts_with("privacy.")) return;
-    if (path.starts_with("audit.") && of("audit.kind") == kMissing) return;  // without canaries
-    value(own_key(path, label), expected);
+  // What a sweep gives.
+  void swept(const Sweep& sweep, const std::string& label) {
+    for (const auto& setting : sweep) {
+      const std::string& path = setting.first;
+      if (path == "privacy.noise_for_epsilon") continue;  // the noise that it led to is written
+      if (path.starts_with("audit.") && of("audit.kind") == kMissing) continue;  // without canaries
+      // Where one value of the sweep is a table of settings that are shared, an algorithm heeds one at least.
+      const std::string key = key_of_swept(path, label);
+      const auto is_heeded = [&](const auto& other) {
+        return section_of(other.first) == section_of(path) &&
+               same(key_of_swept(other.first, label), other.second);
+      };
+      const bool is_certain = !is_shared(path) || key == path || std::ranges::none_of(sweep, is_heeded);
+      if (is_certain || is_heeded(setting)) value(key, setting.second);
+    }
   }
   // What tuning chose, which stands at the algorithm.
   void chosen(const std::string& path, const std::string& label, const std::string& expected) {
@@ -110,6 +122,32 @@ class Settings {
   }
 
  private:
+  static std::string section_of(const std::string& path) { return path.substr(0, path.find('.') + 1); }
+  static bool is_shared(const std::string& path) {
+    return path.starts_with("training.") || path.starts_with("privacy.");
+  }
+  // Shared settings went into those of the algorithm. The policy for all stands there as well, or as "none"
+  // where the algorithms of the point have their own.
+  std::string key_of_swept(const std::string& path, const std::string& label) const {
+    if (!is_shared(path) || (settings_.has(path) && of("privacy.policy") != "none"))
+      return own_key(path, label);
+    const std::string name = path.substr(section_of(path).size());
+    return (path.starts_with("privacy.") ? policy_section() : "algorithms.") + name;
+  }
+  // A list may be of numbers that are written in two ways: "[1, 2]", "[1.0, 2.0]".
+  bool same(const std::string& key, const std::string& expected) const {
+    const std::string recorded = of(key);
+    return std::ranges::equal(split_at_commas(recorded), split_at_commas(expected),
+                              [](std::string_view left, std::string_view right) {
+                                const auto number = parse_number<double>(without_brackets(left));
+                                return number ? number == parse_number<double>(without_brackets(right))
+                                              : left == right;
+                              });
+  }
+  static std::string_view without_brackets(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" ["), text.size()));
+    return text.substr(0, text.find_last_not_of(']') + 1);
+  }
   // Where the settings of one algorithm stand in the experiment of one run.
   static std::string own_key(const std::string& path, const std::string& label) {
     for (const std::string& own :
@@ -121,6 +159,7 @@ class Settings {
   void value(const std::string& key, const std::string& expected) {
     const std::optional<double> value = parse_number<double>(expected);
     if (value) return number(key, *value);
+    if (same(key, expected)) return text(key, of(key));
     text(key, expected);
   }
 
@@ -140,7 +179,7 @@ void verify_experiment(const AuditedRun& run, Comparison compare) {
   for (const auto& [name, value] : summary.algorithm_parameters) {
     experiment.text("algorithms." + name, unquoted(value));
   }
-  for (const auto& [path, value] : summary.sweep) experiment.swept(path, summary.label, value);
+  experiment.swept(summary.sweep, summary.label);
   if (summary.tuning) {
     for (const auto& [path, value] : summary.tuning->chosen) experiment.chosen(path, summary.label, value);
   }

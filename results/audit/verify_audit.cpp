@@ -1,9 +1,11 @@
 // What audits and attacks say that a run leaks, computed again from their scores.
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "results/audit/comparison.hpp"
@@ -68,6 +70,8 @@ void verify_attacks(const AuditedRun& run, Verification& verification) {
   compare.result(client < summary.clients, "clients", std::to_string(client),
                  fmt::format("below {}", summary.clients));
   for (const MembershipAttack& recorded : attacks->attacks) {
+    const bool known = contains(kMembershipScores, std::string_view(recorded.score));
+    compare.result(known, "score", recorded.score, "one that attacks know");
     const std::size_t references = recorded.references.size(), least = least_references(recorded.score);
     compare.result(least == 0 ? references == 0 : references >= least, recorded.score + " references",
                    std::to_string(references), least == 0 ? "none" : fmt::format("at least {}", least));

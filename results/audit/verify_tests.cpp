@@ -55,12 +55,10 @@ double most_macro_f1(const std::vector<std::optional<double>>& accuracies) {
 void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int64_t> classes, bool exact,
                      const Comparison& compare) {
   constexpr double kRounding = 1e-9;
-  const bool any =
-      std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.classes.has_value(); });
   Kinds kinds(compare);
   for (const RoundRecord& round : rounds) {
     const std::string whose = fmt::format(" of round {}", round.round);
-    const bool due = any && round.test_accuracy.has_value();
+    const bool due = round.test_accuracy.has_value();
     kinds.result(round.classes.has_value() == due, "class_accuracy", whose,
                  round.classes ? "a list" : "absent", due ? "a list" : "absent");
     if (!round.classes || !due) continue;
@@ -92,6 +90,8 @@ void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& 
   const bool validates = is_part("evaluation.validation_fraction") || is_part("evaluation.held_out_clients");
   const bool per_client = settings.of("evaluation.per_client") == "true";
   const auto text = [](bool there) { return there ? "numbers" : "none"; };
+  const std::optional<std::int64_t> validation = expected_validation_examples(settings);
+  Kinds kinds(compare);
   for (const RoundRecord& round : rounds) {
     if (!round.test_loss) continue;
     const bool validated = round.validation_loss.has_value();
@@ -100,7 +100,14 @@ void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& 
                    text(validated), text(validates));
     compare.result(tested == per_client, fmt::format("round {} clients_tested", round.round), text(tested),
                    text(per_client));
+    // That of held-out clients is a mean of theirs.
+    if (!validation || !round.validation_accuracy || is_part("evaluation.held_out_clients")) continue;
+    const double all = static_cast<double>(*validation), accuracy = *round.validation_accuracy;
+    kinds.result(accuracy == std::round(accuracy * all) / all, "validation_accuracy",
+                 fmt::format(" of round {}", round.round), exact_number(accuracy),
+                 "a part of " + counted(*validation, "example"));
   }
+  kinds.conclude();
 }
 
 }  // namespace

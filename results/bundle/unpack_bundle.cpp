@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
@@ -162,13 +163,26 @@ Manifest unpack_bundle(const fs::path& file, const fs::path& folder) {
     if (listed == missing.end()) {
       members.refuse(fmt::format("it holds {}, which its manifest does not list", one_line(name)));
     }
-    if (unpack(members, name, listed->second->bytes, folder / name) != listed->second->sha256) {
+    std::string digest;
+    try {
+      digest = unpack(members, name, listed->second->bytes, folder / name);
+    } catch (const Error& error) {
+      Complaint complaint = error.complaint();
+      if (!complaint.place.file.starts_with(folder.string())) throw;
+      complaint.found += fmt::format(" (a file of {}, which is unpacked there)", file.string());
+      throw Error(std::move(complaint));
+    }
+    if (digest != listed->second->sha256) {
       members.refuse(fmt::format("the SHA-256 of its file {} is not that of the manifest", one_line(name)));
     }
     missing.erase(listed);
   }
   if (!missing.empty()) {
     members.refuse(fmt::format("it lacks {}, which its manifest lists", one_line(missing.begin()->first)));
+  }
+  for (const BundledRun& run : manifest.runs) {
+    if (find_named(run.files, kSummaryFile, &BundledFile::name) == nullptr)
+      members.refuse(fmt::format("its manifest lists no {} of {}", kSummaryFile, one_line(run.folder)));
   }
   return manifest;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -19,6 +20,10 @@ inline constexpr const char* kAttackFile = "attack.json";
 /// Where the examples come from that nobody trained on, as `MembershipAttacks::non_members` names it.
 inline constexpr std::string_view kTestExamples = "test examples";
 inline constexpr std::string_view kLeftOutExamples = "training examples left out";
+
+/// What attacks can score examples by.
+inline constexpr std::array<std::string_view, 6> kMembershipScores = {
+    "loss", "gradient-norm", "learned", "rmia", "lira", "image-distance"};
 
 /// How many models of other seeds an attack by this score asks at least; 0: none at all.
 constexpr std::size_t least_references(std::string_view score) {

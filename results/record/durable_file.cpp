@@ -120,7 +120,9 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
 void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
                  std::string_view bytes) {
   FEDARENA_CHECK(keep, <=, size);
-  const Descriptor descriptor = opened(file, O_WRONLY);
+  const Descriptor descriptor = opened(file, O_WRONLY | O_NOFOLLOW);
+  if (!descriptor && errno == ELOOP)
+    throw Error::in(file, "is a symbolic link, which is not written to", {.remedy = "put the file there"});
   if (!descriptor) fail_on_file(file, "cannot be written", errno);
   struct stat status = {};
   if (::fstat(descriptor.number(), &status) != 0) fail_on_file(file, "cannot be written", errno);

@@ -91,6 +91,7 @@ class RecordedRun {
       record.clients = 0;
       if (plan.lost_round == round) lose(ledger, round, plan);
       record.test_accuracy = plan.accuracy;
+      record.classes = ClassMetrics{.accuracy = {plan.accuracy, plan.accuracy}, .macro_f1 = plan.accuracy};
       for (std::int64_t client = 0; client < 3; ++client) {
         if (round == 2 && client == 2) continue;
         ledger.record(round, client, plan.accesses(round, client));

@@ -93,7 +93,8 @@ void give_settings(const RecordedRun& run) {
   run.edit(kEnvironmentFile, "{\"plugins\"", "{\"device\": \"cpu\", \"plugins\"");
   run.change_rounds([](RoundRecord& round) {
     round.validation_loss = 0.5;
-    round.validation_accuracy = 0.8;
+    round.validation_accuracy = 0.5;
+    round.classes->accuracy.resize(10, round.test_accuracy);
   });
   RecordedPartition card = three_clients();
   card.dataset = "glyphs (train = 3337, validation_fraction = 0.1, proxy = mnist (limit = 100))";
@@ -151,6 +152,7 @@ TEST_F(VerifySettings, FollowsTheRuleThatEndedARun) {
   run_.change_rounds([](RoundRecord& round) {
     if (round.round % 2 == 0) return;
     round.test_loss = round.test_accuracy = round.validation_loss = round.validation_accuracy = std::nullopt;
+    round.classes = std::nullopt;
   });
   run_.change_summary([](Summary& summary) {
     summary.rounds = 9;
@@ -166,7 +168,10 @@ TEST_F(VerifySettings, NoticesClassesThatTheDataDoNotHave) {
   RecordedPartition card = read_partition(run_.open()).value();
   for (auto& counts : card.class_counts) counts.resize(11);
   record_partition(run_.open(), card);
-  EXPECT_THAT(run_.differences(), ElementsAre("partition.json: classes is 11; recomputed: 10"));
+  EXPECT_THAT(
+      run_.differences(),
+      ElementsAre("partition.json: classes is 11; recomputed: 10",
+                  "rounds.jsonl: class_accuracy of round 1 and 3 more is 10 classes; recomputed: 11"));
 }
 
 TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
@@ -192,6 +197,9 @@ TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
   });
   EXPECT_THAT(run_.differences(),
               testing::Contains("rounds.jsonl: class_accuracy of round 3 is absent; recomputed: a list"));
+  run_.change_rounds([](RoundRecord& round) { round.classes.reset(); });
+  EXPECT_THAT(run_.differences(), testing::Contains("rounds.jsonl: class_accuracy of round 1 and 3 more is "
+                                                    "absent; recomputed: a list"));
 }
 
 // Of the classes of glyphs, 200 test examples each.
@@ -231,9 +239,12 @@ TEST_F(VerifySettings, LooksAtTheLedgerOfARunWithoutACard) {
   run_.change_summary(
       [](Summary& summary) { summary.dataset = replaced(summary.dataset, "train = 3337", "train = 334"); });
   run_.edit(kExperimentFile, "train = 3337", "train = 334");
-  EXPECT_THAT(run_.differences(),
-              ElementsAre(StartsWith("partition.json: the card is missing; recomputed: that of classes("),
-                          "ledger.json: examples of all clients is 3003; recomputed: 301"));
+  EXPECT_THAT(
+      run_.differences(),
+      ElementsAre(StartsWith("partition.json: the card is missing; recomputed: that of classes("),
+                  "ledger.json: examples of all clients is 3003; recomputed: 301",
+                  "rounds.jsonl: validation_accuracy of round 1 and 3 more is 0.5; recomputed: a part "
+                  "of 33 examples"));
 }
 
 }  // namespace

@@ -309,9 +309,13 @@ TEST_F(BundleTest, HoldsExactlyWhatItsManifestLists) {
   const Manifest manifest{
       .runs = {{.folder = "a", .files = {{.name = "x", .bytes = 3, .sha256 = sha256_of(content)}}}}};
   const std::string text = to_json_text(manifest);
+  Manifest whole = manifest;
+  whole.runs[0].files.push_back({.name = kSummaryFile, .bytes = 3, .sha256 = sha256_of(content)});
   const fs::path file = scratch_ / "a.tar";
   pack(file, {{kManifestFile, text}, {"a/x", content}});
-  EXPECT_EQ(unpack_bundle(file, scratch_ / "unpacked"), manifest);
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("its manifest lists no summary.json of a"));
+  pack(file, {{kManifestFile, to_json_text(whole)}, {"a/x", content}, {"a/summary.json", content}});
+  EXPECT_EQ(unpack_bundle(file, scratch_ / "unpacked"), whole);
   EXPECT_EQ(content_of(scratch_ / "unpacked/a/x"), content);
 
   pack(file, {{kManifestFile, text}, {"a/x", content}, {"../x", content}});

@@ -134,6 +134,8 @@ TEST_F(AttackFile, VerifyNoticesScoresWithoutTheReferencesThatTheyAsk) {
               ElementsAre("attack.json: rmia references is 0; recomputed: at least 1"));
   EXPECT_THAT(differences_of("learned", 1),
               ElementsAre("attack.json: learned references is 1; recomputed: none"));
+  EXPECT_THAT(differences_of("guess", 0),
+              ElementsAre("attack.json: score is guess; recomputed: one that attacks know"));
 }
 
 }  // namespace

@@ -277,5 +277,13 @@ TEST(ReplaceFile, WritesThroughNoLinkOrPipeOfItsPartialFile) {
   EXPECT_EQ(read_whole_file(scratch / "other"), "text");
 }
 
+TEST(RewriteEnd, WritesThroughNoLink) {
+  const Scratch scratch;
+  std::filesystem::create_symlink(scratch.write("victim", "precious"), scratch / "file");
+  EXPECT_THAT(message_of([&] { rewrite_end(scratch / "file", 8, 0, "text"); }),
+              testing::HasSubstr("file: is a symbolic link, which is not written to"));
+  EXPECT_EQ(read_whole_file(scratch / "victim"), "precious");
+}
+
 }  // namespace
 }  // namespace fedarena::results

@@ -202,7 +202,7 @@ TEST_F(TestedRun, IsNotedWhereScoresAreMissing) {
   const std::int64_t values = verify_run(run_.path()).values;
   std::filesystem::remove(run_.path() / kClientsFile);
   EXPECT_THAT(run_.differences(), IsEmpty());
-  EXPECT_EQ(verify_run(run_.path()).values, values - 19);
+  EXPECT_EQ(verify_run(run_.path()).values, values - 21);
   EXPECT_THAT(verify_run(run_.path()).notes,
               Contains(HasSubstr("has no clients.json, so the means over clients are not recomputed")));
 }
