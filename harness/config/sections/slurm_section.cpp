@@ -12,13 +12,16 @@ namespace fedarena::config {
 namespace {
 
 // What `submit` sets itself, and what would have something executed that a file names: a command, another
-// environment (BASH_ENV, LD_PRELOAD), another root of the file system. sbatch takes the beginning of a name
-// for the whole.
-constexpr std::array<std::string_view, 22> kReserved = {
-    "bb",         "bbf",         "array",        "chdir",    "dependency", "error",
-    "export",     "export-file", "get-user-env", "input",    "job-name",   "kill-on-invalid-dep",
-    "no-requeue", "open-mode",   "output",       "parsable", "requeue",    "signal",
-    "test-only",  "wait",        "wrap",         "workdir"};
+// environment (BASH_ENV, LD_PRELOAD), another root of the file system; and what queues nothing, or elsewhere.
+// sbatch takes the beginning of a name for the whole.
+constexpr std::array<std::string_view, 26> kReserved = {
+    "bb",           "bbf",       "array",     "chdir",
+    "dependency",   "error",     "clusters",  "help",
+    "usage",        "version",   "export",    "export-file",
+    "get-user-env", "input",     "job-name",  "kill-on-invalid-dep",
+    "no-requeue",   "open-mode", "output",    "parsable",
+    "requeue",      "signal",    "test-only", "wait",
+    "wrap",         "workdir"};
 constexpr std::string_view kContainer = "container";
 constexpr std::size_t kLongestValue = 1000;
 
@@ -35,10 +38,11 @@ void check_name(const Setting& setting) {
   const bool reserved =
       std::ranges::any_of(kReserved, [&](std::string_view other) { return other.starts_with(name); });
   if (reserved || name.starts_with(kContainer) || kContainer.starts_with(name)) {
-    complain({.place = setting.place,
-              .found = fmt::format("{} is not an option that a file may set", in_quotes(name)),
-              .allowed = "any but those that submit sets itself and those that name something to execute",
-              .remedy = "leave it out"});
+    complain(
+        {.place = setting.place,
+         .found = fmt::format("{} is not an option that a file may set", in_quotes(name)),
+         .allowed = "any but those that submit sets itself, name something to execute or queue nothing here",
+         .remedy = "leave it out"});
   }
 }
 
