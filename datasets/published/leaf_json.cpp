@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <simdjson.h>
 #include <string_view>
 
@@ -30,12 +31,15 @@ class LeafReader {
     json::parser parser;
     try {
       json::document document = parser.iterate(reinterpret_cast<const char*>(text.data()), size, text.size());
+      Keys keys;
       for (json::field field : document.get_object()) {
-        const std::string_view key = field.unescaped_key();
+        const std::string key = once(field, keys);
         if (key == "users") read_names(field.value());
         if (key == "num_samples") read_counts(field.value());
         if (key == "user_data") read_users(field.value());
       }
+      if (document.current_location().error() == simdjson::SUCCESS)
+        reject("something follows the end of the document", "one document");
     } catch (const simdjson::simdjson_error& error) {
       reject(error.what(), "JSON as LEAF writes it");
     }
@@ -54,8 +58,22 @@ class LeafReader {
     reject_file(file_, where() + found, allowed, kLeafRemedy);
   }
 
+  using Keys = std::set<std::string>;
+
+  // A second list would move the images or labels of all who follow.
+  std::string once(json::field& field, Keys& keys) const {
+    std::string key(std::string_view(field.unescaped_key()));
+    if (!keys.insert(key).second) reject(fmt::format("{} occurs twice", key), "once");
+    return key;
+  }
+
   void read_names(json::value value) {
-    for (json::value name : value.get_array()) names_.emplace_back(name.get_string().value());
+    Keys names;
+    for (json::value name : value.get_array()) {
+      names_.emplace_back(name.get_string().value());
+      if (!names.insert(names_.back()).second)
+        reject(fmt::format("the list of users names {} twice", names_.back()), "once");
+    }
   }
 
   void read_counts(json::value value) {
@@ -73,8 +91,9 @@ class LeafReader {
   void read_user(json::value value) {
     const std::size_t labels_before = images_.labels.size();
     std::int64_t images = 0;
+    Keys keys;
     for (json::field part : value.get_object()) {
-      const std::string_view key = part.unescaped_key();
+      const std::string key = once(part, keys);
       if (key == "x") images = read_images(part.value());
       if (key == "y") read_labels(part.value());
     }

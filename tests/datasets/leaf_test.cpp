@@ -73,7 +73,13 @@ TEST_F(LeafJson, RefusesSizesLabelsAndCountsThatDoNotAgree) {
            {{.counts = "[3]"}, "ann has 2 images, but its number of samples is 3; allowed: equal numbers"},
            {{.users = R"(["ann", "bob"])", .counts = "[2, 1]"},
             "2 users, 2 numbers of samples and data of 1 users; allowed: one of each for every user"},
-           {{.users = R"(["bob"])"}, "there are no data of the user bob; allowed: data of every user"}}) {
+           {{.users = R"(["bob"])"}, "there are no data of the user bob; allowed: data of every user"},
+           {{.data = R"({"ann": {"x": [[1, 1]], "x": [[0, 0], [1, 1]], "y": [3, 0]}})"},
+            "ann: x occurs twice; allowed: once"},
+           {{.data = R"({"ann": {"y": [3], "x": [[0, 0], [1, 1]], "y": [0]}})"},
+            "ann: y occurs twice; allowed: once"},
+           {{.data = Leaf().data + R"(, "user_data": {})"}, "user_data occurs twice; allowed: once"},
+           {{.users = R"(["ann", "ann"])"}, "the list of users names ann twice; allowed: once"}}) {
     EXPECT_EQ(refusal(leaf.json()), message);
   }
 }
@@ -92,6 +98,12 @@ TEST_F(LeafJson, RefusesTextThatIsCutOffAtAnyByte) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_NE(refusal(whole.substr(0, size)), "") << whole.substr(0, size);
   }
+}
+
+TEST_F(LeafJson, RefusesWhatFollowsTheDocument) {
+  EXPECT_EQ(refusal(Leaf().json() + "\n" + Leaf().json()),
+            "something follows the end of the document; allowed: one document");
+  EXPECT_EQ(refusal(Leaf().json() + " \n\n"), "");
 }
 
 TEST_F(LeafJson, RefusesOtherJson) {
