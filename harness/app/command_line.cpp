@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <new>
 #include <string>
@@ -167,6 +168,15 @@ bool is_shortage(const std::exception& error) {
          what.find("pthread_create has failed") != std::string_view::npos;
 }
 
+// A file or folder that nobody looked at with care: one may not enter it, its name is too long, it is gone.
+Error error_of(const std::filesystem::filesystem_error& failure) {
+  const std::string file = failure.path1().string(), other = failure.path2().string();
+  // Of what could not be done without a path, the base class has the words.
+  if (file.empty()) return Error(Complaint{.found = failure.std::system_error::what()});
+  const std::string reason = failure.code().message();
+  return Error::in(file, other.empty() ? reason : fmt::format("{} ({})", reason, other));
+}
+
 std::string shortage_text(const std::string& what) {
   return fmt::format(
       "the machine has no more memory or threads for this ({})\n  What was complete is kept. Use fewer "
@@ -215,6 +225,10 @@ int run_command_line(int count, const char* const* arguments, std::span<const Ad
     const std::string what = bug.what();
     if (is_shortage(bug)) {
       print(stderr, "fedarena: {}\n", shortage_text(what));
+      return kUserError;
+    }
+    if (const auto* failure = dynamic_cast<const std::filesystem::filesystem_error*>(&bug)) {
+      print(stderr, "fedarena: {}\n", message(error_of(*failure)));
       return kUserError;
     }
     print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));

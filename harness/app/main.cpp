@@ -2,6 +2,7 @@
 // beside it.
 #include <cerrno>
 #include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -15,6 +16,13 @@
 #include "harness/app/stop_on_signal.hpp"
 
 namespace {
+
+// A stream that is closed would be the next file that is opened, whatever that is.
+void open_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);
+  }
+}
 
 // Returns only when there is no such program.
 int become_full_program(char** arguments) {
@@ -39,6 +47,7 @@ int become_full_program(char** arguments) {
 int main(int count, char** arguments) {
   using namespace fedarena;
   end_on_signal();
+  open_closed_streams();
   const auto words = std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0);
   if (is_light_command(words)) {
     return run_command_line(count, arguments, light_commands(), FEDARENA_VERSION);

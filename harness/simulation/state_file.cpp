@@ -42,13 +42,16 @@ std::uint64_t checksum_by_words(std::span<const std::byte> bytes) {
 }  // namespace
 
 StateFile StateFile::create(const fs::path& path) {
-  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  // What lies there is left over, or a link that somebody else put there: it is not written to.
+  ::unlink(path.c_str());
+  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!descriptor) fail_on_file(path, "cannot be written", errno);
   return {path, std::move(descriptor)};
 }
 
 StateFile StateFile::open(const fs::path& path, std::vector<Extent> kept) {
-  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (!descriptor && errno == ELOOP) fail_damaged(path, "is a symbolic link");
   if (!descriptor && errno == ENOENT) fail_damaged(path, "is missing, and the checkpoint needs it");
   if (!descriptor) fail_on_file(path, "cannot be opened", errno);
   StateFile file(path, std::move(descriptor));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/tune.hpp"
 #include "harness/slurm/batch_script.hpp"
+#include "harness/slurm/queue.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/record/durable_file.hpp"
 
@@ -64,6 +66,21 @@ std::string ask_slurm(const std::vector<std::string>& words) {
   if (answer->exit_code == 0) return answer->out;
   throw Error(Complaint{.found = fmt::format("{} refused: {}", words.front(), one_line(answer->err)),
                         .remedy = "--dry-run prints the script that it is given."});
+}
+
+// The job of what `sbatch --parsable` prints, "5" or "5;cluster"; wrappers of sites have words around it.
+std::string job_in(const std::string& answer) {
+  std::string job;
+  std::istringstream lines(answer);
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.find(';'), line.size()));
+    if (slurm::is_job_id(line)) job = line;
+  }
+  if (!job.empty()) return job;
+  throw Error(Complaint{
+      .found = fmt::format("sbatch answered {} and no number of a job", quoted(trimmed(one_line(answer)))),
+      .remedy = "If `squeue --me` shows that something was queued, cancel it with scancel; sbatch's own "
+                "variables (SBATCH_...) and wrappers may change what it prints."});
 }
 
 std::vector<PlannedCell> unfinished(std::vector<PlannedCell> cells, const fs::path& out) {
@@ -224,8 +241,7 @@ class Submitter {
       words.emplace_back("--kill-on-invalid-dep=yes");
     }
     words.push_back(script.string());
-    const std::string answer = ask_slurm(words);
-    const std::string job = answer.substr(0, answer.find_first_of(";\n"));
+    const std::string job = job_in(ask_slurm(words));
     try {
       slurm::write_submission(stage.out, submission_of(stage, job));
     } catch (const Error&) {

@@ -3,11 +3,15 @@
 
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "tests/matchers.hpp"
 
@@ -64,6 +68,21 @@ TEST(CommandLine, CallsAShortageByItsNameWhereNobodyCatchesIt) {
   };
   EXPECT_EXIT(shortage_of_a_thread(), testing::ExitedWithCode(kUserError),
               "fedarena: the machine has no more memory or threads for this \\(pthread_create");
+}
+
+TEST(CommandLine, NamesThePathsThatTheSystemRefuses) {
+  using Failure = std::filesystem::filesystem_error;
+  const auto forbidden = std::make_error_code(std::errc::permission_denied);
+  const auto missing = std::make_error_code(std::errc::no_such_file_or_directory);
+  for (const auto& [failure, text] :
+       {std::pair(Failure("status", "a/b", forbidden), "a/b: Permission denied"),
+        {Failure("cannot copy", "a\n", "b\n", missing), "a : No such file or directory (b )"},
+        {Failure("cannot get current path", missing),
+         "cannot get current path: No such file or directory"}}) {
+    const Ending ending = ending_by(failure);
+    EXPECT_EQ(ending.code, kUserError);
+    EXPECT_EQ(ending.err, fmt::format("fedarena: {}\n", text));
+  }
 }
 
 TEST(CommandLine, CallsWhatNobodyThoughtOfABug) {

@@ -8,6 +8,7 @@
 #include "results/text/number_format.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
@@ -45,6 +46,14 @@ TEST_F(RunCommand, LeavesACompleteRunDirectoryForEveryCell) {
     EXPECT_GT(fs::file_size(run / results::kCheckpointFile), 4 * 7850U);
     EXPECT_EQ(std::distance(fs::directory_iterator(run), fs::directory_iterator()), 8) << "a stray file";
   }
+}
+
+TEST_F(RunCommand, NeedsNoOpenStream) {
+  SmallExperiment{}.write_to(scratch);
+  const std::string program = (build_folder() / "bin/fedarena").string();
+  succeed(std::vector<std::string>{"-c", program + " run small.toml --out out <&- >&- 2>&-"},
+          {.program = "/bin/sh"});
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
 }
 
 // The experiment keeps what was written, the environment what it meant here; both agree for verify.

@@ -372,6 +372,15 @@ TEST_F(FakeSlurm, IsNotAskedForAnArrayThatIsTooLong) {
   succeed("submit small.toml --out out --set 'experiment.seeds=[1, 2]'", slurm);
 }
 
+TEST_F(FakeSlurm, IsAskedAgainWhereItNamesNoJob) {
+  SmallExperiment{}.write_to(scratch);
+  answer("sbatch", "echo 'slurm-wlm 22.05.8'");
+  EXPECT_THAT(refused("submit small.toml --out out", slurm),
+              HasSubstr("sbatch answered \"slurm-wlm 22.05.8\" and no number of a job"));
+  answer("sbatch", "echo Welcome.; echo '7;here'");
+  EXPECT_EQ(succeed("submit small.toml --out out", slurm).out, "7\n");
+}
+
 using Srun = ScratchTest;
 
 TEST_F(Srun, IsToldToStartRanksByMpi) {

@@ -54,6 +54,21 @@ TEST_F(ClientStatesTest, StayInMemoryUpToTheLimit) {
   EXPECT_EQ(fills(states, 6), (std::vector<int>{-1, 4, 2, -1, 3, -1}));
 }
 
+// A run directory that somebody else made may hold one.
+TEST_F(ClientStatesTest, AreNotWrittenThroughALink) {
+  const fs::path victim = scratch.write("victim", "precious");
+  fs::create_symlink(victim, path);
+  ClientStates states = states_within(5);
+  states.put({{0, state_of(10, 1)}});
+  EXPECT_EQ(fills(states, 1), std::vector<int>{1});
+  EXPECT_EQ(test::content_of(victim), "precious");
+  fs::rename(path, victim);
+  fs::create_symlink(victim, path);
+  ClientStates restored = states_within(5);
+  EXPECT_THAT(test::message_of([&] { restored.restore(states.content()); }),
+              testing::HasSubstr("states.bin: is a symbolic link"));
+}
+
 TEST_F(ClientStatesTest, StayInMemoryWithoutAFile) {
   ClientStates states(ClientStates::Room{.memory = 0, .file = {}});
   states.put({{0, state_of(10, 1)}});
