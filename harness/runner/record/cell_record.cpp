@@ -65,7 +65,8 @@ results::RoundRecord round_from(const std::string& text) {
 void replace_by_copy(const fs::path& file) {
   const fs::path copy = results::partial_of(file);
   std::error_code failure;
-  if (!fs::copy_file(file, copy, fs::copy_options::overwrite_existing, failure)) {
+  fs::remove(copy, failure);  // as replace_file() does
+  if (!fs::copy_file(file, copy, failure)) {
     if (failure == std::errc::no_such_file_or_directory) return;
     results::fail_on_file(file, "cannot be copied", failure.value());
   }
@@ -236,7 +237,8 @@ void CellRecord::write_ledger(const Simulation& simulation) {
 }
 
 // Not before the end: nothing about canaries may be read while their scores can still change.
-void CellRecord::write_audit(const Canaries& canaries, std::vector<double> scores) {
+void CellRecord::write_audit(const Canaries& canaries, std::vector<double> scores,
+                             results::Summary& summary) {
   if (canaries.size() == 0) return;
   const results::CanaryScores audit{.kind = canaries.plan().kind,
                                     .guesses = guesses_,
@@ -244,7 +246,7 @@ void CellRecord::write_audit(const Canaries& canaries, std::vector<double> score
                                     .scores = std::move(scores),
                                     .in = canaries.in()};
   own().write_file_atomically(results::kAuditFile, to_json_text(audit));
-  summary_.audit = results::audit_of(audit, *summary_.privacy);
+  summary.audit = results::audit_of(audit, *summary.privacy);
 }
 
 void CellRecord::checkpoint(Simulation& simulation, const results::RoundRecord* unpublished) {
@@ -298,58 +300,59 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   double client_rounds = 0;
   std::vector<results::EvaluatedRound> evaluated;
   const std::vector<results::RoundRecord> rounds = directory_->rounds();
-  summary_.examples = 0;
-  summary_.cost = results::total_cost(rounds);
+  results::Summary summary = summary_;  // which a run that cannot be finished keeps
+  summary.examples = 0;
+  summary.cost = results::total_cost(rounds);
   for (const results::RoundRecord& record : rounds) {
-    summary_.examples += record.examples;
-    summary_.uplink_bytes += record.uplink_bytes;
-    summary_.downlink_bytes += record.downlink_bytes;
-    summary_.seconds += record.train_seconds + record.evaluation_seconds;
+    summary.examples += record.examples;
+    summary.uplink_bytes += record.uplink_bytes;
+    summary.downlink_bytes += record.downlink_bytes;
+    summary.seconds += record.train_seconds + record.evaluation_seconds;
     client_rounds += static_cast<double>(record.clients);
-    summary_.final_test_accuracy = record.test_accuracy;
-    summary_.final_test_loss = record.test_loss;
+    summary.final_test_accuracy = record.test_accuracy;
+    summary.final_test_loss = record.test_loss;
     if (record.per_client) evaluated.push_back({record.round, *record.per_client});
-    if (record.client_errors) summary_.client_errors = record.client_errors;
-    if (record.per_client || record.client_errors) summary_.personal = record.personal;
+    if (record.client_errors) summary.client_errors = record.client_errors;
+    if (record.per_client || record.client_errors) summary.personal = record.personal;
   }
   if (!evaluated.empty()) {
-    summary_.per_client = evaluated.back().clients;
-    summary_.best_round = results::best_over_rounds(evaluated);
+    summary.per_client = evaluated.back().clients;
+    summary.best_round = results::best_over_rounds(evaluated);
   }
-  results::compute_claim(summary_, simulation.ledger());
-  if (summary_.privacy) summary_.privacy->spent_clients = std::ssize(simulation.spent());
-  write_audit(simulation.canaries(), std::move(scores));
+  results::compute_claim(summary, simulation.ledger());
+  if (summary.privacy) summary.privacy->spent_clients = std::ssize(simulation.spent());
+  write_audit(simulation.canaries(), std::move(scores), summary);
   if (!simulation.finished()) {
     if (stopped.empty()) {
-      summary_.privacy->stopped = results::kStoppedByBudget;
+      summary.privacy->stopped = results::kStoppedByBudget;
     } else {
-      summary_.stopped = stopped;
+      summary.stopped = stopped;
     }
   }
-  const bool secret = is_secret(results::DrawnSizes::kCohorts, summary_.privacy);
+  const bool secret = is_secret(results::DrawnSizes::kCohorts, summary.privacy);
   const auto mean_of_member = [&](std::int64_t results::Summary::*total,
                                   std::int64_t results::RoundRecord::*bytes) {
-    const double mean = client_rounds == 0 ? 0 : static_cast<double>(summary_.*total) / client_rounds;
+    const double mean = client_rounds == 0 ? 0 : static_cast<double>(summary.*total) / client_rounds;
     const bool differ = std::ranges::any_of(rounds, [&](const results::RoundRecord& round) {
       return static_cast<double>(round.*bytes) != mean * static_cast<double>(round.clients);
     });
     return secret && differ ? 0 : mean;
   };
-  summary_.uplink_bytes_per_client_round =
+  summary.uplink_bytes_per_client_round =
       mean_of_member(&results::Summary::uplink_bytes, &results::RoundRecord::uplink_bytes);
-  summary_.downlink_bytes_per_client_round =
+  summary.downlink_bytes_per_client_round =
       mean_of_member(&results::Summary::downlink_bytes, &results::RoundRecord::downlink_bytes);
   // Rounds without anybody would hide that theirs are of another length, and a number tell that there were
   // some.
   const auto declared = static_cast<double>(simulation.declared_uplink_bytes().value_or(0));
   if (secret && client_rounds == 0) {
-    summary_.uplink_bytes_per_client_round = declared;
-    summary_.downlink_bytes_per_client_round = static_cast<double>(simulation.next_downlink().size());
-  } else if (secret && summary_.uplink_bytes_per_client_round != declared) {
-    summary_.uplink_bytes_per_client_round = 0;
+    summary.uplink_bytes_per_client_round = declared;
+    summary.downlink_bytes_per_client_round = static_cast<double>(simulation.next_downlink().size());
+  } else if (secret && summary.uplink_bytes_per_client_round != declared) {
+    summary.uplink_bytes_per_client_round = 0;
   }
   restore_constant_files();  // or the seal would list what somebody left of them
-  write_summary(results::kFinished);
+  write_summary(results::kFinished, std::move(summary));
   std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read
   fs::remove(directory_->path() / results::kClientStatesFile, ignored);
   fs::remove(directory_->path() / results::kChargedFile, ignored);
@@ -362,11 +365,14 @@ void CellRecord::restore_constant_files() {
   }
 }
 
-void CellRecord::write_summary(std::string_view state) {
-  summary_.state = state;
-  if (state != results::kFailed) summary_.failure.clear();
-  summary_.rounds_done = directory_->rounds_recorded();
-  own().write_summary(summary_);
+void CellRecord::write_summary(std::string_view state) { write_summary(state, summary_); }
+
+void CellRecord::write_summary(std::string_view state, results::Summary summary) {
+  summary.state = state;
+  if (state != results::kFailed) summary.failure.clear();
+  summary.rounds_done = directory_->rounds_recorded();
+  own().write_summary(summary);
+  summary_ = std::move(summary);
 }
 
 }  // namespace fedarena

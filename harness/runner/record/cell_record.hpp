@@ -62,10 +62,11 @@ class CellRecord {
   void publish(const results::RoundRecord& record, const Simulation& simulation);
   void charge_lost(Simulation& simulation) const;
   void write_ledger(const Simulation& simulation);
-  void write_audit(const Canaries& canaries, std::vector<double> scores);
+  void write_audit(const Canaries& canaries, std::vector<double> scores, results::Summary& summary);
   void evaluate_last_round(Simulation& simulation);
   void restore_constant_files();
   void write_summary(std::string_view state);
+  void write_summary(std::string_view state, results::Summary summary);
 
   std::string environment_;                            // of this process, as JSON
   std::map<std::string, std::string> constant_files_;  // written at the start, by name

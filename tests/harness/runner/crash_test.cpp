@@ -79,6 +79,16 @@ TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
   EXPECT_GT(sealed, 0);
 }
 
+// As where the disk is full then.
+TEST_P(Crashes, LeaveAnUnfinishedRunWhereTheLastWriteFails) {
+  const fs::path obstacle = run_and_interrupt_after(1) / "seal.json.partial";
+  fs::create_directory(obstacle);
+  EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("seal.json: cannot be written"));
+  EXPECT_EQ(results::RunDirectory::open(folder).summary().state, results::kInterrupted);
+  fs::remove(obstacle);
+  EXPECT_TRUE(run(kNever));
+}
+
 TEST_P(Crashes, AreNotForgottenWithTheLedger) {
   const auto is_published = [&] {
     std::error_code missing;

@@ -109,7 +109,12 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     steps_left = std::max(steps_left, steps_at_the_end);
     steps_are_small = steps_at_the_end != kNever;
     if (ends_early()) simulation.charge_rest();
-    record.finish(simulation, ends_early() ? std::string(results::kStoppedByPatience) : std::string());
+    try {
+      record.finish(simulation, ends_early() ? std::string(results::kStoppedByPatience) : std::string());
+    } catch (const Error&) {  // as a run of a cell does
+      record.leave();
+      throw;
+    }
   }
 
   // The same up to the end, with small steps from there on.
