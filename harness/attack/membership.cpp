@@ -1,7 +1,6 @@
 #include "harness/attack/membership.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -24,9 +23,6 @@ constexpr const char* kLearned = "learned";
 constexpr const char* kRmia = "rmia";
 constexpr const char* kLira = "lira";
 constexpr const char* kImageDistance = "image-distance";
-
-constexpr std::array<std::string_view, 6> kScores = {kLoss, kGradientNorm, kLearned,
-                                                     kRmia, kLira,         kImageDistance};
 
 using Numbers = std::vector<double>;
 
@@ -341,7 +337,7 @@ class Attacker {
 
 }  // namespace
 
-std::span<const std::string_view> membership_scores() { return kScores; }
+std::span<const std::string_view> membership_scores() { return results::kMembershipScores; }
 
 results::MembershipAttacks attack_membership(const FinishedRun& run,
                                              std::span<const FinishedRun* const> references,
