@@ -68,7 +68,7 @@ std::vector<std::string> homes_of(const std::string& key, const SectionSpec* sec
 std::string home_remedy(const std::string& key, const SectionSpec* section,
                         const std::vector<SectionSpec>& specs) {
   const std::vector<std::string> homes = homes_of(key, section, specs);
-  const std::string home =
+  std::string home =
       homes.empty() ? "" : fmt::format("{} belongs in {}", in_quotes(key), fmt::join(homes, ", or in "));
   // Who writes "epsilon" means a run's, even where a policy or an algorithm has a setting of that name.
   if (!names_epsilon(key) || (!homes.empty() && key != "epsilon")) return home;
