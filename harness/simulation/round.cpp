@@ -209,17 +209,16 @@ results::RoundRecord Simulation::play_round() {
   // What a message holds is noised; how long it is, tables tell everybody.
   if (hidden == Unit::kClient && sizes_tell(round, local))
     everybody.push_back({ExactAccess{"undeclared sizes of messages"}, 1});
-  const bool is_exact =
-      any_event(everybody, [](const Event& event) { return std::holds_alternative<ExactAccess>(event); });
+  const bool has_exact = any_event(everybody, is_exact);
   if (hidden == Unit::kClient || !everybody.empty())
     ledger.record_population(round, RoundAccesses(std::move(everybody)));
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);
   try {
     check_budget(ledger);
   } catch (const BudgetSpent&) {
-    // As of whom leave_out_spent leaves out; but before what nothing noised, nothing stood, and no budget
-    // covers what decided on it.
-    if (hidden == Unit::kClient && is_exact)
+    // As of whom leave_out_spent leaves out. But whole messages may have decided on an exact access, which no
+    // budget covers.
+    if (hidden == Unit::kClient && has_exact)
       ledger_.add_lost(ledger, round);
     else
       ledger_.withhold(Ledger::kEverybody);

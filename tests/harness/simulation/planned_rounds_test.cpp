@@ -88,6 +88,15 @@ class PlannedRounds : public PrivateRuns {
     algorithm.steps_in = [batches](std::int64_t) { return batches; };
     algorithm.on_train = [whole](Client& client) { take_gradients(client, 0, whole ? 1 : 0); };
   }
+  // Messages of one update, around the model, which stays, and what `other` makes of it.
+  void send_around(const std::function<Params(const Params& model)>& other) {
+    algorithm.on_centres = [other](const Message& downlink) {
+      return std::vector<Params>{downlink[kModel], other(downlink[kModel])};
+    };
+    algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
+    algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
+    algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  }
 };
 
 TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
@@ -112,12 +121,7 @@ TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
 // is known.
 TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
   double apart = 1;
-  algorithm.on_centres = [&](const Message& downlink) {
-    return std::vector<Params>{downlink[kModel], (1 + apart) * downlink[kModel]};
-  };
-  algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
-  algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
-  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  send_around([&](const Params& model) { return (1 + apart) * model; });
   Simulation stopped(setup(messages_hidden()));
   stopped.next_round();
   EXPECT_FALSE(stopped.ledger().varies());
@@ -138,12 +142,7 @@ TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
 // Earlier answers moved the centres, and so decided who cannot pay.
 TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor) {
   double apart = 1;
-  algorithm.on_centres = [&](const Message& downlink) {
-    return std::vector<Params>{downlink[kModel], (1 + apart) * downlink[kModel]};
-  };
-  algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
-  algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
-  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  send_around([&](const Params& model) { return (1 + apart) * model; });
   LocalPolicy policy = messages_hidden();
   Simulation free(setup(policy));
   free.next_round();
@@ -165,12 +164,7 @@ TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor
 
 // A centre that is no number is the origin, and one of several still: no answer can make it none.
 TEST_F(PlannedRounds, AroundCentresOfWhichOneIsNoNumberVaryAsWell) {
-  algorithm.on_centres = [](const Message& downlink) {
-    return std::vector<Params>{downlink[kModel], std::numeric_limits<double>::quiet_NaN() * downlink[kModel]};
-  };
-  algorithm.entries = [](std::int64_t) { return std::vector<UplinkEntry>{kUpdate}; };
-  algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
-  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  send_around([](const Params& model) { return std::numeric_limits<double>::quiet_NaN() * model; });
   Simulation simulation(setup(messages_hidden()));
   for (int round = 0; round < 2; ++round) simulation.next_round();
   EXPECT_TRUE(simulation.ledger().varies());

@@ -83,6 +83,19 @@ TEST_F(ObservedMeans, OfNothingAreNone) { EXPECT_THAT(observed_means({}), IsEmpt
 class Downlinks : public SmallRuns<> {
  protected:
   Downlinks() : SmallRuns({3, 1, 6}) {}
+  // One round of so many clients.
+  SimulationSetup round_of(const Algorithm& own, std::int64_t cohort) {
+    const SimulationSetup setup = setup_on(pool, 1, cohort);
+    return {.dataset = setup.dataset,
+            .partition = setup.partition,
+            .model = setup.model,
+            .algorithm = own,
+            .pool = pool,
+            .stop = setup.stop,
+            .seed = 4,
+            .rounds = 1,
+            .cohort_size = cohort};
+  }
 };
 
 TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
@@ -97,16 +110,7 @@ TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
     }
   };
   const Writer writer;
-  const SimulationSetup setup = setup_on(pool, 1, 3);
-  Simulation simulation({.dataset = setup.dataset,
-                         .partition = setup.partition,
-                         .model = setup.model,
-                         .algorithm = writer,
-                         .pool = pool,
-                         .stop = setup.stop,
-                         .seed = 4,
-                         .rounds = 1,
-                         .cohort_size = 3});
+  Simulation simulation(round_of(writer, 3));
   EXPECT_THAT(message_of([&] { simulation.next_round(); }),
               HasSubstr("the message from the server was written to by the algorithm in train, round 1"));
 }
@@ -131,16 +135,7 @@ TEST_F(Downlinks, AndOraclesAnswerNobodyOnceAClientHasTrained) {
     mutable std::string refusal;
   };
   const Late late;
-  const SimulationSetup setup = setup_on(pool, 1, 1);
-  Simulation simulation({.dataset = setup.dataset,
-                         .partition = setup.partition,
-                         .model = setup.model,
-                         .algorithm = late,
-                         .pool = pool,
-                         .stop = setup.stop,
-                         .seed = 4,
-                         .rounds = 1,
-                         .cohort_size = 1});
+  Simulation simulation(round_of(late, 1));
   simulation.next_round();
   EXPECT_THAT(late.refusal, HasSubstr("asked for examples after train() has returned"));
 }
