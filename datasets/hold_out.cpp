@@ -21,6 +21,8 @@ std::vector<std::int64_t> chosen(const std::vector<std::int64_t>& all, const std
   return part;
 }
 
+}  // namespace
+
 Examples chosen(const Examples& all, const std::vector<std::int64_t>& at) {
   const torch::Tensor index = torch::tensor(at, torch::kInt64);
   return {.inputs = all.inputs.index_select(0, index),
@@ -28,8 +30,6 @@ Examples chosen(const Examples& all, const std::vector<std::int64_t>& at) {
           .users = all.users.empty() ? all.users : chosen(all.users, at),
           .positions = all.positions.empty() ? at : chosen(all.positions, at)};
 }
-
-}  // namespace
 
 void hold_out(Dataset& dataset, double fraction) {
   FEDARENA_CHECK(fraction, >, 0);

@@ -57,11 +57,14 @@ int run_plugins(const PluginsArguments& arguments) {
 
 struct HelpArguments {
   std::string topic = "experiment";
+  std::string choice;
   std::vector<std::filesystem::path> plugin_path;
 };
 
 int print_help(const HelpArguments& arguments) {
-  print("{}", experiment_help(make_catalog(load_plugins(arguments.plugin_path))));
+  const Catalog catalog = make_catalog(load_plugins(arguments.plugin_path));
+  const bool whole = arguments.topic == "experiment" && arguments.choice.empty();
+  print("{}", whole ? experiment_help(catalog) : section_help(catalog, arguments.topic, arguments.choice));
   return kSuccess;
 }
 
@@ -75,9 +78,12 @@ void add_plugins_command(CLI::App& app, Action& action) {
 }
 
 void add_help_command(CLI::App& app, Action& action) {
-  const auto [command, arguments] = add_command(app, action, print_help, "help",
-                                                "Explain the experiment file: `fedarena help experiment`.");
-  add_choice(command, "TOPIC", arguments.topic, {"experiment"}, "what to explain")->type_name("TEXT");
+  const auto [command, arguments] =
+      add_command(app, action, print_help, "help",
+                  "Explain the experiment file (`fedarena help experiment`), a section "
+                  "of it (`help model`) or a choice (`help model resnet`).");
+  command.add_option("TOPIC", arguments.topic, "a section; experiment, the default: the whole file");
+  command.add_option("CHOICE", arguments.choice, "one of the section's choices");
   add_plugin_path(command, arguments.plugin_path);
 }
 

@@ -32,7 +32,7 @@ constexpr std::array<KnownData, 9> kKnownData = {{{"glyphs", 0, 10, 2'000},
 struct Usual {
   std::string_view dataset, setting, text;
 };
-constexpr std::array<Usual, 28> kUsual = {{{"glyphs", "train", "12000"},
+constexpr std::array<Usual, 29> kUsual = {{{"glyphs", "train", "12000"},
                                            {"linear-mixture", "users", "100"},
                                            {"linear-mixture", "samples", "10"},
                                            {"linear-mixture", "test_samples", "10"},
@@ -42,6 +42,7 @@ constexpr std::array<Usual, 28> kUsual = {{{"glyphs", "train", "12000"},
                                            {"fed-emnist", "digits_only", "false"},
                                            {"fed-emnist", "standardise", "true"},
                                            {"image-folder", "path", "\"\""},
+                                           {"image-folder", "test_fraction", "0.0"},
                                            {"image-folder", "colour", "\"as-is\""},
                                            {"image-folder", "standardise", "true"},
                                            {"csv", "path", "\"\""},

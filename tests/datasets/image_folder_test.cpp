@@ -1,4 +1,6 @@
 #include <cmath>
+#include <map>
+#include <set>
 #include <sys/stat.h>
 
 #include <gmock/gmock.h>
@@ -68,6 +70,55 @@ TEST_F(ImageFolder, SortsClassesByNameAndPicturesByTheirDigest) {
   EXPECT_THAT(raw.read_off, ElementsAre("the classes"));
   EXPECT_THAT(raw.mean, ElementsAre(0.0));
   EXPECT_THAT(raw.deviation, ElementsAre(1.0));
+}
+
+// 200 pictures, of which each is in a class by its number.
+TEST_F(ImageFolder, SetsPicturesAsideByTheirOwnContent) {
+  const auto name = [](int picture) {
+    return fmt::format("pictures/{}/{}.png", picture % 2 == 0 ? "cat" : "dog", picture);
+  };
+  for (int picture = 0; picture < 200; ++picture)
+    write(name(picture), grey(3, 2, static_cast<std::uint8_t>(picture)));
+  const Settings settings{{"test_fraction", 0.25}};
+  const Dataset all = load(settings);
+  EXPECT_EQ(all.train.size() + all.test.size(), 200);
+  EXPECT_NEAR(static_cast<double>(all.test.size()), 50, 4 * std::sqrt(200 * 0.25 * 0.75));  // 6e-5
+  std::vector<std::int64_t> positions = all.train.positions;
+  positions.insert(positions.end(), all.test.positions.begin(), all.test.positions.end());
+  EXPECT_THAT(std::set(positions.begin(), positions.end()), SizeIs(200));
+  const auto shades = [](const Examples& examples) {
+    std::map<int, int> of;  // shade and class
+    for (std::int64_t i = 0; i < examples.size(); ++i)
+      of[examples.inputs[i][0][0][0].item<int>()] = examples.targets[i].item<int>();
+    return of;
+  };
+  auto train = shades(all.train), test = shades(all.test);
+  for (const auto& [shade, label] : train) EXPECT_EQ(label, shade % 2);
+  // Without one, all others stay where they are; a copy of one goes where it is.
+  std::filesystem::remove(folder_ / name(test.begin()->first));
+  std::filesystem::remove(folder_ / name(train.begin()->first));
+  write("pictures/cat/copy.png", grey(3, 2, static_cast<std::uint8_t>(test.rbegin()->first)));
+  test.erase(test.begin());
+  train.erase(train.begin());
+  const Dataset less = load(settings);
+  EXPECT_EQ(less.train.size(), std::ssize(train));
+  EXPECT_EQ(less.test.size(), std::ssize(test) + 1);
+  EXPECT_EQ(shades(less.train), train);
+}
+
+TEST_F(ImageFolder, RefusesATestFractionThatLeavesAPartEmptyAndOneBesideParts) {
+  write("pictures/cat/a.png", grey(3, 2, 0));
+  write("pictures/dog/b.png", grey(3, 2, 9));
+  EXPECT_EQ(refusal({{"test_fraction", 1e-6}}),
+            "pictures: test_fraction sets no picture aside for testing\n  Choose another test_fraction, add "
+            "pictures, or sort them into train/CLASS/ and test/CLASS/");
+  EXPECT_THAT(refusal({{"test_fraction", 0.999}}),
+              StartsWith("pictures/cat: test_fraction sets all its pictures aside for testing\n"));
+  EXPECT_THAT(refusal(), EndsWith("holds train/CLASS/ and test/CLASS/, or, with test_fraction, CLASS/"));
+  std::filesystem::remove_all(folder_ / "pictures");
+  write_small();
+  EXPECT_EQ(refusal({{"test_fraction", 0.2}}),
+            "pictures: the folder has parts of its own, train/ and test/\n  Leave test_fraction out");
 }
 
 TEST_F(ImageFolder, TurnsGreyIntoColourAndBackOnRequest) {

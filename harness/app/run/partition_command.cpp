@@ -68,7 +68,7 @@ std::string features_text(const results::RecordedPartition& record) {
       std::ranges::count_if(record.rotations, [](std::int64_t degrees) { return degrees != 0; });
   std::string text;
   if (noisy > 0) {
-    text += fmt::format("noise      on inputs of {} of {} clients, standard deviation up to {}\n", noisy,
+    text += fmt::format("noise      on inputs of {} of {} clients, standard deviation up to {:g}\n", noisy,
                         record.noise.size(), record.noise.back());
   }
   if (turned > 0) {

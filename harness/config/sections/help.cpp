@@ -4,6 +4,7 @@
 #include <array>
 
 #include "fedarena/base/find.hpp"
+#include "fedarena/base/nearest.hpp"
 
 #include "harness/config/sections/sections.hpp"
 
@@ -61,19 +62,27 @@ std::string keys_help(const SectionSpec& spec) {
   return fmt::format("\n{}  {}\n", spec.header(), spec.doc) + aligned(spec.keys, 2);
 }
 
-std::string section_help(const SectionSpec& spec) {
-  std::string text = keys_help(spec);
-  if (spec.kind == SectionSpec::Kind::kTraining || spec.entries == nullptr) return text;
-  for (const CatalogEntry& entry : *spec.entries) {
-    text += fmt::format("\n  {} = \"{}\"  {}\n", spec.keys.front().field.name, entry.name, entry.summary);
-    if (!entry.requires_policy.empty()) {
-      text += fmt::format("    Requires the privacy policy \"{}\".\n", entry.requires_policy);
-    }
-    if (entry.requires_proxy) text += "    Requires public data without labels, [proxy].\n";
-    if (entry.requires_classes) text += "    Requires data with classes.\n";
-    if (entry.one_round) text += "    Requires experiments of one round.\n";
-    text += aligned(entry.fields, entry.required, 4);
+std::string entry_help(const SectionSpec& spec, const CatalogEntry& entry) {
+  std::string text =
+      fmt::format("\n  {} = \"{}\"  {}\n", spec.keys.front().field.name, entry.name, entry.summary);
+  if (!entry.requires_policy.empty()) {
+    text += fmt::format("    Requires the privacy policy \"{}\".\n", entry.requires_policy);
   }
+  if (entry.requires_proxy) text += "    Requires public data without labels, [proxy].\n";
+  if (entry.requires_classes) text += "    Requires data with classes.\n";
+  if (entry.one_round) text += "    Requires experiments of one round.\n";
+  return text + aligned(entry.fields, entry.required, 4);
+}
+
+bool chooses(const SectionSpec& spec) {
+  return spec.kind != SectionSpec::Kind::kTraining && spec.entries != nullptr;
+}
+
+std::string section_help(const SectionSpec& spec, const Catalog& catalog) {
+  std::string text = keys_help(spec);
+  const bool as_in_data = spec.entries == &catalog.proxies;
+  if (!chooses(spec) || as_in_data) return text;
+  for (const CatalogEntry& entry : *spec.entries) text += entry_help(spec, entry);
   // Their choices are listed in the section of the same key.
   for (const SectionSpec& own : spec.own) text += keys_help(own);
   return text;
@@ -87,11 +96,29 @@ std::string experiment_help(const Catalog& catalog) {
       "means.\n"
       "On the command line, --set section.key=value, --set algorithms.LABEL.key=value and\n"
       "--set algorithms.LABEL.privacy.key=value replace what a file says.\n";
-  for (const SectionSpec& spec : config::sections(catalog)) {
-    const bool as_in_data = spec.entries == &catalog.proxies;
-    text += as_in_data ? keys_help(spec) : section_help(spec);
-  }
+  for (const SectionSpec& spec : config::sections(catalog)) text += section_help(spec, catalog);
   return text;
+}
+
+std::string section_help(const Catalog& catalog, const std::string& section, const std::string& entry) {
+  const std::vector<SectionSpec> specs = config::sections(catalog);
+  const SectionSpec* spec = config::find_spec(specs, section);
+  if (spec == nullptr) {
+    throw unknown_name(fmt::format("an experiment file has no section \"{}\"", section), section,
+                       names_of(specs, &SectionSpec::name));
+  }
+  if (entry.empty()) return section_help(*spec, catalog).substr(1);
+  if (!chooses(*spec)) {
+    throw Error(
+        Complaint{.found = fmt::format("\"{}\" names nothing: {} has no choices", entry, spec->header()),
+                  .remedy = fmt::format("`fedarena help {}` explains its keys.", section)});
+  }
+  const auto chosen = std::ranges::find(*spec->entries, entry, &CatalogEntry::name);
+  if (chosen == spec->entries->end()) {
+    throw unknown_name(fmt::format("{} has no {} \"{}\"", spec->header(), spec->keys.front().name(), entry),
+                       entry, names_of(*spec->entries, &CatalogEntry::name));
+  }
+  return entry_help(*spec, *chosen).substr(1);
 }
 
 std::string fields_help(const std::vector<Field>& fields, const std::vector<std::string>& required) {

@@ -62,10 +62,13 @@ void Progress::end_cell(const std::string& name, const results::Summary& summary
   at_work_.erase(name);
   // What a budget left undone will not be run either.
   rounds_found_ += before.empty() ? summary.rounds - summary.rounds_done : summary.rounds;
-  line_.say(fmt::format(
-      "[{}/{}] {}: {}, test {}, {}{}", cells_done_, work_.cells, name, counted(summary.rounds_done, "round"),
-      score_text(summary.final_test_accuracy, summary.final_test_loss),
-      results::duration_text(summary.seconds), before.empty() ? "" : fmt::format(" ({})", before)));
+  // A line may end in a log that is passed on: it tells no more than a table does.
+  const bool tells_seconds = !results::is_secret(results::DrawnSizes::kBatches, summary.privacy);
+  line_.say(fmt::format("[{}/{}] {}: {}, test {}{}{}", cells_done_, work_.cells, name,
+                        counted(summary.rounds_done, "round"),
+                        score_text(summary.final_test_accuracy, summary.final_test_loss),
+                        tells_seconds ? ", " + results::duration_text(summary.seconds) : "",
+                        before.empty() ? "" : fmt::format(" ({})", before)));
 }
 
 void Progress::say(const std::string& line) {

@@ -30,7 +30,8 @@ TEST_F(BadInput, CommandLinesAreRefusedWithARemedy) {
           refusals(scratch, {"table", "table nowhere", "table .", "table . --format markdwon", "list",
                              "list small.toml", "plugins fedagv",
                              std::vector<std::string>{"export", "out", "--format", "csv", "-o", ""},
-                             "plugins --plugin-path a-file", "help experiments", "bundle out -o q.zip",
+                             "plugins --plugin-path a-file", "help experiments", "help model resent",
+                             "help stopping resnet", "help experiment fedavg", "bundle out -o q.zip",
                              "bundle out -o .tgz"}) +
           // Options of other programs are keys of the file; `table` reads none.
           refusals(scratch,

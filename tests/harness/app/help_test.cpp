@@ -86,6 +86,18 @@ TEST_F(Help, ExplainsTheExperimentFile) {
   EXPECT_EQ(call("help").out, call("help experiment").out);
 }
 
+TEST_F(Help, ExplainsASectionOrAChoiceAsTheWholeFileHasThem) {
+  const std::string whole = call("help experiment").out;
+  const std::string section = succeed("help model").out;
+  EXPECT_THAT(section, StartsWith("[model]  What is trained.\n"));
+  EXPECT_THAT(section, Not(HasSubstr("\n[")));
+  EXPECT_THAT(whole, HasSubstr("\n\n" + section + "\n["));
+  const std::string choice = succeed("help model resnet").out;
+  EXPECT_THAT(choice, StartsWith("  name = \"resnet\"  "));
+  EXPECT_THAT(section, HasSubstr("\n" + choice));
+  EXPECT_THAT(succeed("help algorithms fedprox").out, HasSubstr("\n    mu  "));
+}
+
 // The program alone, without the full one beside it.
 Start lonely(const Scratch& scratch) {
   const fs::path program = scratch / "bin/fedarena";
