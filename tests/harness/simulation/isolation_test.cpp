@@ -1,0 +1,154 @@
+// What clients, the server and cells of a run may not share: messages, views of models, oracles.
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena {
+namespace {
+
+using test::message_of;
+
+// LibTorch does not count writes through data(), and which clients would see them depends on the workers.
+class Downlinks : public SmallRuns<> {
+ protected:
+  Downlinks() : SmallRuns({3, 1, 6}) {}
+  // One round of so many clients.
+  SimulationSetup round_of(const Algorithm& own, std::int64_t cohort) {
+    const SimulationSetup setup = setup_on(pool, 1, cohort);
+    return {.dataset = setup.dataset,
+            .partition = setup.partition,
+            .model = setup.model,
+            .algorithm = own,
+            .pool = pool,
+            .stop = setup.stop,
+            .seed = 4,
+            .rounds = 1,
+            .cohort_size = cohort};
+  }
+};
+
+TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
+  class Writer final : public Algorithm {
+   public:
+    Message train(Client& client, const Message& downlink) const override {
+      if (client.id == 2) downlink[kModel].flat().data().mul_(1.5);
+      return {{kModel, downlink[kModel]}};
+    }
+    void aggregate(Server& server, const Uplink& uplink) const override {
+      server.params = uplink.mean(kModel);
+    }
+  };
+  const Writer writer;
+  Simulation simulation(round_of(writer, 3));
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
+              HasSubstr("the message from the server was written to by the algorithm in train, round 1"));
+}
+
+// A tensor's deleter is the algorithm's own code, and runs when the accesses are written down.
+TEST_F(Downlinks, AndOraclesAnswerNobodyOnceAClientHasTrained) {
+  class Late final : public Algorithm {
+   public:
+    Message train(Client& client, const Message& downlink) const override {
+      const auto ask = [this, &client](void* memory) {
+        delete static_cast<double*>(memory);
+        refusal = message_of([&] { (void)client.oracle.exact_batch(); });
+      };
+      client.state.put(Key<torch::Tensor>{"kept"},
+                       torch::from_blob(new double(1), {1}, ask, torch::kFloat64));
+      return {{kModel, downlink[kModel]},
+              {Key<torch::Tensor>{"late"}, torch::from_blob(new double(1), {1}, ask, torch::kFloat64)}};
+    }
+    void aggregate(Server& server, const Uplink& uplink) const override {
+      server.params = uplink.mean(kModel);
+    }
+    mutable std::string refusal;
+  };
+  const Late late;
+  Simulation simulation(round_of(late, 1));
+  simulation.next_round();
+  EXPECT_THAT(late.refusal, HasSubstr("asked for examples after train() has returned"));
+}
+
+class Views : public SmallRuns<> {
+ protected:
+  Views() : SmallRuns({3, 1, 6}) {
+    dataset.train.inputs = torch::zeros({10, 3, 1, 1}, torch::kUInt8);
+    dataset.test.inputs = torch::zeros({7, 3, 1, 1}, torch::kUInt8);
+    dataset.mean = dataset.deviation = {0.5, 0.5, 0.5};
+    model =
+        Model({.input_shape = {3, 1, 1}, .outputs = 2, .layers = {Flatten{}, Linear{3, 2}}}, torch::kFloat64);
+  }
+  double seen = 0;
+};
+
+TEST_F(Views, OfClientsCarryNothingToTheServer) {
+  algorithm.on_train = [](Client& client, Params&) { client.pixel_range.data().fill_(7); };
+  algorithm.on_aggregate = [&](Server& server) { seen = server.pixel_range.max().item<double>(); };
+  Simulation simulation(setup_on(pool, 1, 3));
+  simulation.next_round();
+  EXPECT_EQ(seen, 1);
+}
+
+TEST_F(Views, OfTheServerCarryNothingToCellsOrOtherRounds) {
+  SimulationSetup setup = setup_on(pool, 2, 3);
+  setup.proxy = torch::zeros({2, 3, 1, 1});
+  algorithm.on_aggregate = [&](Server& server) {
+    seen += server.proxy.sum().item<double>();
+    server.proxy.data().fill_(7);
+  };
+  Simulation simulation(setup);
+  simulation.next_round();
+  simulation.next_round();
+  EXPECT_EQ(seen, 0);
+  EXPECT_EQ(setup.proxy.max().item<double>(), 0);
+}
+
+TEST_F(Views, OfABroadcastChangeNothingOfTheServer) {
+  const Key<torch::Tensor> grid{"grid"};
+  algorithm.on_start = [&](Server& server) { server.state.put(grid, torch::zeros({2})); };
+  algorithm.on_broadcast = [&](const Server& server) {
+    server.params.flat().data().fill_(7);
+    server.state[grid].data().fill_(7);
+  };
+  Simulation simulation(setup_on(pool, 1, 3));
+  const Bytes before = simulation.save();
+  (void)simulation.next_downlink();
+  EXPECT_EQ(simulation.save(), before);
+}
+
+TEST_F(Views, OfARoundThatFailsLeaveTheServersTensors) {
+  const Key<torch::Tensor> grid{"grid"};
+  algorithm.on_start = [&](Server& server) { server.state.put(grid, torch::zeros({2})); };
+  algorithm.on_aggregate = [&](Server& server) {
+    server.state[grid].fill_(7);
+    throw Error::of("a wrong setting");
+  };
+  Simulation simulation(setup_on(pool, 1, 3));
+  EXPECT_THAT(refused_round(simulation), HasSubstr("a wrong setting"));
+}
+
+// Which of two threads asks first decides which answer is whose.
+TEST_F(Downlinks, AndOraclesAnswerInTheirClientsThreadAlone) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    std::exception_ptr failure;
+    std::thread([&] {
+      try {
+        (void)client.oracle.gradient(at, {.batch_size = 1});
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }).join();
+    if (failure) std::rethrow_exception(failure);
+  };
+  Simulation simulation(setup_on(pool, 1, 1));
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
+              HasSubstr("the oracle is asked for a gradient in a thread of the plugin's"));
+}
+
+}  // namespace
+}  // namespace fedarena
