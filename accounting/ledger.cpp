@@ -306,7 +306,15 @@ std::vector<Access> Ledger::charged(std::int64_t client) const {
   return result;
 }
 
-std::vector<Access> Ledger::charged_as_if() const { return accesses_of(as_if_); }
+std::vector<Access> Ledger::charged_as_if() const {
+  std::vector<Access> result = accesses_of(as_if_);
+  if (result.empty()) return result;
+  // No noise is rescaled where there is none.
+  for (Access& access : accesses_of(population_)) {
+    if (!is_noised(access.event)) result.push_back(std::move(access));
+  }
+  return result;
+}
 
 Ledger::Past Ledger::after_round(std::int64_t round) const {
   const auto past = [&](auto kept) {

@@ -78,6 +78,7 @@ pld::Bracket bracket_of(const pld::Terms& terms, double delta, double relative_e
 // Rare and large losses beside many small ones are more than one grid can hold: another proven bound may be
 // nearer then.
 double by_rdp(std::span<const Access> accesses, double delta) {
+  if (accesses.empty()) return kInfinity;
   RdpAccountant accountant(rdp_orders("default"));
   try {
     for (const Access& access : accesses) accountant.add(access.event, access.count);
@@ -87,7 +88,7 @@ double by_rdp(std::span<const Access> accesses, double delta) {
   return accountant.epsilon(delta).epsilon;
 }
 
-// Of terms of which nothing is `added`, which are all of the accesses.
+// Of terms of which nothing is `added`; `accesses`: what they are all of, empty where that is not to be had.
 PldEpsilon epsilon_of(const pld::Terms& terms, std::span<const Access> accesses, double delta,
                       const PldSettings& settings) {
   const auto result = [&](double upper, std::optional<double> lower) {

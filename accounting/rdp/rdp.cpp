@@ -60,6 +60,11 @@ std::vector<double> default_orders() {
   return orders;
 }
 
+// No divergence is above a pure epsilon, and none that underflows is nothing.
+double within_epsilon(double divergence, double epsilon) {
+  return std::min(std::max(divergence, std::numeric_limits<double>::min()), epsilon);
+}
+
 constexpr double kLargeExponent = 600;  // its exponential is still a double
 
 // Both moments A are written as A - 1 = a sum of terms that are not negative, so that nothing cancels.
@@ -77,7 +82,7 @@ double randomized_response_rdp(double categories, double epsilon, double order) 
     const double rest = (categories - 2) * decay + std::exp(-order * epsilon);
     log_moment = y + log_share + std::log1p(rest * std::exp(-y));
   }
-  return std::min(log_moment / b, epsilon);
+  return within_epsilon(log_moment / b, epsilon);
 }
 
 // The divergence of the Laplace mechanism on the line (Mironov, CSF 2017, Proposition 6).
@@ -87,7 +92,7 @@ double laplace_rdp(double epsilon, double order) {
       y < kLargeExponent
           ? std::log1p((order * exp_minus_line(y) + b * exp_minus_line(-order * epsilon)) / total)
           : y + std::log(order / total);
-  return std::min(log_moment / b, epsilon);
+  return within_epsilon(log_moment / b, epsilon);
 }
 
 template <typename Function>

@@ -52,10 +52,11 @@ GrowingFile::GrowingFile(fs::path file) : path_(std::move(file)) {
   if (path_.has_parent_path()) made_folder_ = fs::create_directories(path_.parent_path(), failure);
   if (failure) fail(path_, failure.value());
   // A link would lead the bytes elsewhere.
-  descriptor_ =
-      Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
+  descriptor_ = Descriptor(
+      ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
   struct stat status = {};
   if (!descriptor_ || ::fstat(descriptor_.number(), &status) != 0) fail(path_, errno);
+  if (!S_ISREG(status.st_mode)) fail(path_, EINVAL);
   if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0)
     throw Error::in(path_, "another process is writing to the file", {.remedy = "Let it finish, or end it"});
   size_ = status.st_size;

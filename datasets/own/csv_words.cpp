@@ -34,13 +34,14 @@ std::vector<std::string> features_that(const CsvTable& table,
   return names;
 }
 
-std::string categories(const TextColumn& column, const std::vector<std::int64_t>& train) {
+std::string categories(const TextColumn& column, const std::vector<std::int64_t>& train, bool tells_labels) {
   std::vector<bool> trained(column.names().size());
   for (const std::int64_t row : train)
     trained[static_cast<std::size_t>(column.values()[static_cast<std::size_t>(row)])] = true;
   const auto untrained = std::ranges::count(trained, false);
-  return fmt::format("{} ({}{})", quoted_exactly(column.name()), counted(trained.size(), "value"),
-                     untrained == 0 ? "" : fmt::format(", {} of them only in test rows", untrained));
+  return fmt::format(
+      "{} ({}{})", quoted_exactly(column.name()), counted(trained.size(), "value"),
+      untrained == 0 || !tells_labels ? "" : fmt::format(", {} of them only in test rows", untrained));
 }
 
 std::string target(const CsvTable& table, const CsvParts& parts, bool tells_labels) {
@@ -88,7 +89,7 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
                  values);
   }
   text += line("categorical", names_of(table.categorical(), [&](const TextColumn& column) {
-                 return categories(column, parts.train);
+                 return categories(column, parts.train, tells_labels);
                }));
   if (!table.users().name().empty())
     text += line("user", {fmt::format("{} ({})", quoted_exactly(table.users().name()),

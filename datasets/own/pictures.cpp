@@ -130,7 +130,16 @@ Pictures::Read Pictures::read(const fs::path& folder) {
   }
   if (found.empty())
     reject_without_pictures(folder, folders.others, "Sort pictures into folders, one for each class");
-  std::ranges::sort(found, {}, [](const Found& one) { return std::tie(one.digest, one.name, one.row); });
+  std::ranges::sort(found, {}, [](const Found& one) { return std::tie(one.digest, one.name); });
+  // The order of such a pair would be that of their classes.
+  const auto twins = std::ranges::adjacent_find(found, [](const Found& one, const Found& other) {
+    return one.digest == other.digest && one.name == other.name;
+  });
+  if (twins != found.end())
+    reject_file(folder / classes_[static_cast<std::size_t>(twins->label)] / twins->name,
+                fmt::format("the same picture has the same name in {}",
+                            quoted_exactly(classes_[static_cast<std::size_t>(std::next(twins)->label)])),
+                "", "Remove one of the two, or rename it if both classes are meant");
   std::vector<std::int64_t> rows, labels;
   for (const Found& one : found) {
     rows.push_back(one.row);

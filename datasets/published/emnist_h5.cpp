@@ -56,6 +56,15 @@ std::string_view bytes_of(const std::vector<Number>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
 }
 
+// How a group or a data set is opened: by no link into another file, which nobody has checked.
+hid_t without_other_files(hid_t kind) {
+  const hid_t access = H5Pcreate(kind);
+  const H5L_elink_traverse_t refuse = [](const char*, const char*, const char*, const char*, unsigned*, hid_t,
+                                         void*) -> herr_t { return -1; };
+  H5Pset_elink_cb(access, refuse, nullptr);
+  return access;
+}
+
 // Hands over a client's name, labels and pixels, one client after the other.
 class EmnistReader {
  public:
@@ -68,7 +77,8 @@ class EmnistReader {
     const RegularFile opened(file_);  // or says what is there instead
     const Handle file(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file) reject_file(file_, "this is not a whole HDF5 file", kAllowed);
-    const Handle clients(H5Gopen2(file.get(), "examples", H5P_DEFAULT), H5Gclose);
+    const Handle inside(without_other_files(H5P_GROUP_ACCESS), H5Pclose);
+    const Handle clients(H5Gopen2(file.get(), "examples", inside.get()), H5Gclose);
     if (!clients) reject_file(file_, "there is no group \"examples\"", kAllowed);
     H5G_info_t info{};
     if (H5Gget_info(clients.get(), &info) < 0)
@@ -123,14 +133,26 @@ class EmnistReader {
                        const std::vector<hsize_t>& shape, hid_t type, std::vector<Number>& numbers) const {
     std::string allowed = "images";
     for (const hsize_t extent : shape) allowed += fmt::format(" x {}", extent);
-    const Handle data(H5Dopen2(clients, (client + "/" + name).c_str(), H5P_DEFAULT), H5Dclose);
-    if (!data) reject(client, fmt::format("there is no data set \"{}\"", name), kAllowed);
+    const Handle inside(without_other_files(H5P_DATASET_ACCESS), H5Pclose);
+    const Handle data(H5Dopen2(clients, (client + "/" + name).c_str(), inside.get()), H5Dclose);
+    if (!data) reject(client, fmt::format("there is no data set \"{}\" in this file", name), kAllowed);
+    const Handle how(H5Dget_create_plist(data.get()), H5Pclose);
+    if (!how || H5Pget_external_count(how.get()) != 0 || H5Pget_layout(how.get()) == H5D_VIRTUAL)
+      reject(client, fmt::format("the numbers of \"{}\" lie in other files", name), kAllowed);
+    const Handle kind(H5Dget_type(data.get()), H5Tclose);
+    const bool whole = std::is_integral_v<Number>;
+    const H5T_class_t is = kind ? H5Tget_class(kind.get()) : H5T_NO_CLASS;
+    if (is != H5T_INTEGER && (whole || is != H5T_FLOAT))
+      reject(client,
+             fmt::format("the data set \"{}\" does not hold {}", name, whole ? "whole numbers" : "numbers"),
+             kAllowed);
     const Handle space(H5Dget_space(data.get()), H5Sclose);
     const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
     if (rank < 0) reject(client, fmt::format("the data set \"{}\" is damaged", name), allowed);
     std::vector<hsize_t> found(static_cast<std::size_t>(rank));
     H5Sget_simple_extent_dims(space.get(), found.data(), nullptr);
-    if (found.empty() || std::vector<hsize_t>(found.begin() + 1, found.end()) != shape)
+    if (found.empty()) reject(client, fmt::format("the data set \"{}\" is a single value", name), allowed);
+    if (std::vector<hsize_t>(found.begin() + 1, found.end()) != shape)
       reject(client, fmt::format("the data set \"{}\" is {}", name, fmt::join(found, " x ")), allowed);
     // What a header states must be there before memory is taken for it.
     hsize_t count = found[0];

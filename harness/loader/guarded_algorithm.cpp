@@ -285,6 +285,10 @@ class GuardedAlgorithm final : public Algorithm {
   static void check_server(const Server& server) {
     check_params(server.params, server.model, "server.params");
     check_message(server.state, server.model, "server.state");
+    for (const torch::Tensor* tensor : {&server.synthetic.inputs, &server.synthetic.targets}) {
+      if (const std::string why = tensor->defined() ? unsendable(*tensor) : ""; !why.empty())
+        throw Error::of("server.synthetic {}", why);
+    }
   }
 
   template <typename Call>

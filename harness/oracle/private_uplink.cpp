@@ -124,23 +124,24 @@ void PrivateUplink::refuse_other_threads(const char* what) const {
 
 Params PrivateUplink::mean(Key<Params> key) const {
   refuse_other_threads("a mean");
-  if (const auto known = answers_.find(key.name); known != answers_.end()) return known->second;
+  const std::string name = key.name;  // what it points to is the plugin's, and may change
+  if (const auto known = answers_.find(name); known != answers_.end()) return known->second;
   const bool asked_in_vain =
       !messages_.empty() && std::ranges::none_of(messages_, [&](const Message& message) {
-        return params_in(message, key.name) != nullptr;
+        return params_in(message, name.c_str()) != nullptr;
       });
   // Whoever catches this has learnt from whole messages; what they hold is not said.
   if (asked_in_vain) {
     accesses_.add(ExactAccess{"messages"});
-    throw Error(
-        Complaint{.found = fmt::format(
-                      "the server asks for the mean of \"{}\", which no client sent as parameters", key.name),
-                  .remedy = "Send it from every client, in the message that train() returns"});
+    throw Error(Complaint{
+        .found =
+            fmt::format("the server asks for the mean of \"{}\", which no client sent as parameters", name),
+        .remedy = "Send it from every client, in the message that train() returns"});
   }
   Params sum = setting_.zeros;
   for (std::size_t index = 0; index < messages_.size(); ++index) {
     const double norm = norms_[index];
-    const Params* sent = params_in(messages_[index], key.name);
+    const Params* sent = params_in(messages_[index], name.c_str());
     if (!std::isfinite(norm) || sent == nullptr) continue;
     if (norm > setting_.clip_norm) {
       FEDARENA_CHECK(sent->flat().numel(), ==, sum.flat().numel());
@@ -157,7 +158,7 @@ Params PrivateUplink::mean(Key<Params> key) const {
       make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream + 1 + answers_.size());
   release().noise(sum.flat(), *source, kSumQuery);
   sum *= 1 / static_cast<double>(setting_.expected_cohort);
-  return answers_.emplace(key.name, std::move(sum)).first->second;
+  return answers_.emplace(name, std::move(sum)).first->second;
 }
 
 Params PrivateUplink::mean(Key<Params> key, Key<std::int64_t> weight) const {

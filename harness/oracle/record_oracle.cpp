@@ -58,7 +58,8 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   return {positions().index_select(0, tensor_of(chosen)), rate, static_cast<double>(batch_size)};
 }
 
-Params RecordOracle::gradient(const Params& at, const Query& query) {
+Params RecordOracle::gradient(const Params& at, const Query& asked) {
+  const Query query = asked;  // a plugin's, which may change it
   check(query);
   const Sample sample = draw(query.batch_size);
   const std::int64_t count = sample.positions.size(0);

@@ -73,7 +73,8 @@ void make_plain(Message& memory) {
 }
 
 torch::Tensor clipped(const torch::Tensor& answers, double bound) {
-  const torch::Tensor values = answers.detach().to(torch::kFloat64);
+  // A copy, which the vote cannot change.
+  const torch::Tensor values = answers.detach().to(torch::kFloat64, /*non_blocking=*/false, /*copy=*/true);
   const torch::Tensor norms = values.square().sum(2, /*keepdim=*/true).sqrt();
   // A little less than needed, which is more than rounding brings.
   const torch::Tensor shortened = values * (bound * (1 - 0x1p-40) / norms);

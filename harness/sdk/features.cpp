@@ -16,7 +16,8 @@ Model feature_model(const Model& model, std::string_view algorithm) {
   const auto* last = architecture.layers.empty() ? nullptr : std::get_if<Linear>(&architecture.layers.back());
   if (last == nullptr) {
     throw Error(Complaint{
-        .found = std::string(algorithm) + " needs features, but the model does not end in an affine map",
+        .found = std::string(algorithm) + " needs the features that a last affine layer is given, and this "
+                                          "model has no such layer of its own",
         .remedy = "choose another model, or a method that needs gradients only, such as fedlap or dsc"});
   }
   architecture.outputs = last->in;

@@ -27,6 +27,7 @@ class Tracer {
     shape_ = {layer.out, layer.side(shape_[1]), layer.side(shape_[2])};
   }
   void operator()(const GroupNorm& layer) {
+    FEDARENA_CHECK(layer.groups, >=, 1);
     FEDARENA_CHECK(shape_[0], ==, layer.channels);
     FEDARENA_CHECK(layer.channels % layer.groups, ==, 0);
     add_weight_and_bias({layer.channels});
@@ -81,6 +82,7 @@ class Tracer {
  private:
   void pool(std::int64_t size) {
     FEDARENA_CHECK(shape_.size(), ==, 3U);
+    FEDARENA_CHECK(size, >=, 1);
     shape_ = {shape_[0], shape_[1] / size, shape_[2] / size};
   }
 

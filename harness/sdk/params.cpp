@@ -1,6 +1,7 @@
 #include "fedarena/params.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
@@ -11,6 +12,13 @@ namespace {
 void require_same_layout(const Params& left, const Params& right) {
   FEDARENA_CHECK(left.empty() || right.empty(), ==, false);
   FEDARENA_CHECK(left.layout()->fingerprint(), ==, right.layout()->fingerprint());
+}
+
+// A factor of numbers of that type: what they cannot hold is infinite, as it is where numbers become so
+// large.
+double within(double factor, const torch::Tensor& numbers) {
+  const bool is_beyond = numbers.scalar_type() == torch::kFloat32 && std::isinf(static_cast<float>(factor));
+  return is_beyond ? std::copysign(std::numeric_limits<double>::infinity(), factor) : factor;
 }
 
 }  // namespace
@@ -57,13 +65,13 @@ torch::Tensor Params::operator[](std::size_t index) const {
 
 Params& Params::operator*=(double factor) {
   FEDARENA_CHECK(empty(), ==, false);
-  flat_.mul_(factor);
+  flat_.mul_(within(factor, flat_));
   return *this;
 }
 
 Params& Params::add_scaled(double factor, const Params& other) {
   require_same_layout(*this, other);
-  flat_.add_(other.flat_, factor);
+  flat_.add_(other.flat_, within(factor, flat_));
   return *this;
 }
 

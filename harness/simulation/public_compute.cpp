@@ -1,8 +1,14 @@
 #include "harness/simulation/public_compute.hpp"
 
+#include <string>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "fedarena/base/error.hpp"
+
+#include "harness/sdk/sendable.hpp"
 
 namespace fedarena {
 namespace {
@@ -12,6 +18,44 @@ std::int64_t operations_of(const Work& work, const Operations& operations) {
   const std::int64_t second_pass = operations.input_gradient - operations.gradient;
   return work.gradients * operations.gradient + work.second_passes * second_pass +
          work.evaluations * operations.forward;
+}
+
+std::string text_of(torch::IntArrayRef shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+// Kernels go by the model's shapes: beyond what they are given lie other numbers.
+void check_tensor(const char* what, const torch::Tensor& tensor, torch::IntArrayRef allowed,
+                  const torch::TensorOptions& options) {
+  if (const std::string why = unsendable(tensor); !why.empty()) throw Error::of("{} {}", what, why);
+  if (tensor.sizes() != allowed)
+    throw Error(Complaint{.found = fmt::format("{} have the shape {}", what, text_of(tensor.sizes())),
+                          .allowed = fmt::format("{}, as the model is made for", text_of(allowed))});
+  if (tensor.scalar_type() != options.dtype() || tensor.device() != options.device())
+    throw Error(Complaint{.found = fmt::format("{} are of type {} on {}", what,
+                                               torch::toString(tensor.scalar_type()), tensor.device().str()),
+                          .allowed = "the model's type and device"});
+}
+
+void check_inputs(const Model& model, const Params& at, const torch::Tensor& inputs) {
+  if (at.empty() || at.layout()->fingerprint() != model.layout()->fingerprint())
+    throw Error::of("parameters that the client's or the server's compute is asked at are not the model's");
+  const std::int64_t count = inputs.defined() && inputs.dim() > 0 ? inputs.size(0) : 0;
+  check_tensor("inputs", inputs, model.input_shape(count), model.options());
+}
+
+void check_batch(const Model& model, const Params& at, const Batch& batch) {
+  check_inputs(model, at, batch.inputs);
+  const std::int64_t count = batch.inputs.size(0);
+  const torch::Tensor& targets = batch.targets;
+  if (const std::string why = unsendable(targets); !why.empty()) throw Error::of("targets {}", why);
+  const std::int64_t outputs = model.architecture().outputs;
+  const bool alone = targets.sizes() == torch::IntArrayRef({count});
+  if (!alone && targets.sizes() != torch::IntArrayRef({count, outputs}))
+    throw Error(Complaint{.found = fmt::format("targets have the shape {}", text_of(targets.sizes())),
+                          .allowed = fmt::format("[{0}] or [{0}, {1}], as many as inputs", count, outputs)});
+  if (targets.scalar_type() == torch::kInt64 && count > 0 &&
+      model.architecture().loss == Loss::kCrossEntropy &&
+      (targets.min().item<std::int64_t>() < 0 || targets.max().item<std::int64_t>() >= outputs))
+    throw Error::of("targets are not all classes of the model; allowed: 0 to {}", outputs - 1);
 }
 
 }  // namespace
@@ -39,22 +83,28 @@ std::unique_ptr<Compute> PublicCompute::on(const Model& model) const {
 }
 
 Params PublicCompute::gradient(const Params& at, const Batch& batch) const {
+  check_batch(engine_.model(), at, batch);
   begin({.gradients = batch.size()});
   return engine_.mean_gradient(at, batch.size(), slices_of(batch));
 }
 
 torch::Tensor PublicCompute::input_gradient(const Params& at, const Batch& batch, const Slope& slope) const {
+  check_batch(engine_.model(), at, batch);
   begin({.gradients = batch.size(), .second_passes = batch.size()});
   return engine_.input_gradient(at, batch, slope);
 }
 
 torch::Tensor PublicCompute::outputs(const Params& at, const torch::Tensor& inputs) const {
+  check_inputs(engine_.model(), at, inputs);
   begin({.evaluations = inputs.size(0)});
   return engine_.outputs(at, inputs);
 }
 
 Compute::OutputGradient PublicCompute::output_gradient(const Params& at, const torch::Tensor& inputs,
                                                        const torch::Tensor& slopes) const {
+  check_inputs(engine_.model(), at, inputs);
+  check_tensor("slopes", slopes, {inputs.size(0), engine_.model().architecture().outputs},
+               engine_.model().options());
   begin({.gradients = inputs.size(0)});
   return engine_.output_gradient(at, inputs, slopes);
 }

@@ -63,9 +63,10 @@ RoundAccesses Simulation::aggregate(Server& server, std::vector<Message> uplinks
     setup_.algorithm.aggregate(server, CohortUplink(std::move(uplinks)));
     return {};
   }
-  const PrivateUplink uplink = privatised(*policy, server.round, std::move(uplinks));
+  const std::int64_t round = server.round;  // which the algorithm may write to
+  const PrivateUplink uplink = privatised(*policy, round, std::move(uplinks));
   setup_.algorithm.aggregate(server, uplink);
-  if (policy->as_if_cohort > 0) ledger.record_as_if(server.round, uplink.as_if_accesses());
+  if (policy->as_if_cohort > 0) ledger.record_as_if(round, uplink.as_if_accesses());
   clip_norm_ = uplink.next_clip_norm();
   return uplink.accesses();
 }

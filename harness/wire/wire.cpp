@@ -141,7 +141,7 @@ class Writer {
     value(static_cast<std::uint8_t>(std::ranges::find(kTypes, tensor.scalar_type()) - kTypes.begin()));
   }
   void elements(const torch::Tensor& tensor) {
-    const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
+    const torch::Tensor plain = tensor.detach().resolve_neg().to(torch::kCPU).contiguous();
     put_(std::span(static_cast<const std::byte*>(plain.data_ptr()), plain.nbytes()));
   }
 

@@ -141,6 +141,10 @@ class FedD3 final : public Algorithm {
     return encode_set(config_, client, set);
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return undeclared("synthetic images");
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     train_on_union(config_, "none", server, uplink);
   }

@@ -164,6 +164,8 @@ class FedDm final : public Algorithm {
 
   explicit FedDm(Config config) : config_(std::move(config)) {}
 
+  void start(Server& server) const override { (void)feature_model(server.model, "feddm"); }
+
   Message train(Client& client, const Message& downlink) const override {
     Batch set = initial_set(config_, client);
     if (set.size() > 0) match_distributions(config_, client, downlink[kModel], set);
@@ -173,6 +175,10 @@ class FedDm final : public Algorithm {
   // Where labels leave a client without images, it asks for nothing.
   std::optional<AccessPlan> access_plan(const Client& /*client*/) const override {
     return config_.votes() ? std::optional(AccessPlan{.votes = config_.iterations}) : std::nullopt;
+  }
+
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return undeclared("synthetic images");
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {

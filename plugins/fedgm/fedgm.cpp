@@ -78,6 +78,7 @@ class FedGm final : public Algorithm {
   explicit FedGm(Config config) : config_(std::move(config)) {}
 
   void start(Server& server) const override {
+    (void)feature_model(server.model, "fedgm");
     if (server.rounds > 2 || (in_halves() && server.rounds != 2)) {
       throw Error(Complaint{
           .found = "fedgm sends its sets once, but the experiment has rounds = " +
@@ -113,6 +114,10 @@ class FedGm final : public Algorithm {
                                                        config_.label_epsilon);
     }
     return encode_set(config_, client, half);
+  }
+
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return undeclared("synthetic images");
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {

@@ -5,6 +5,7 @@
 
 #include <fedarena/class_batches.hpp>
 #include <fedarena/condensation.hpp>
+#include <fedarena/features.hpp>
 #include <fedarena/matching.hpp>
 #include <fedarena/set_descent.hpp>
 #include <fedarena/synthetic_sets.hpp>

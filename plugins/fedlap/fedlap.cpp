@@ -107,6 +107,10 @@ class FedLap final : public Algorithm {
     return message;
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return undeclared("synthetic images");
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     optimise_globally(config_, server, uplink);
   }

@@ -32,6 +32,7 @@ double voted_radius(const Config& config, Client& client, const Params& start, G
     descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds));
     way.push_back(local);
   }
+  if (way.size() == 1) return 0;  // from where numbers have ended, no walk leads
   const torch::Tensor sums = client.oracle.noisy_sum(
       [&](const Voters& voters) {
         const torch::NoGradGuard constant;

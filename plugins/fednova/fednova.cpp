@@ -54,6 +54,11 @@ class FedNova final : public Algorithm {
     return training_plan(client, config_);
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    if (config_.effective_steps > 0) return {kUpdate, kExamples};
+    return undeclared("their numbers of steps", "Set effective_steps above 0, or choose another policy");
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     const Params mean = weighted_mean(uplink, kUpdate, config_);
     server.params.add_scaled(config_.server_rate * effective_steps(uplink), mean);

@@ -77,10 +77,8 @@ class Ifca final : public Algorithm {
 
   std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
     if (config_.assign == "k-means") return {kTrained};
-    throw Error(Complaint{
-        .found = "clients say which hypothesis they chose, which nothing hides under the policy \"local\"",
-        .allowed = "assign = \"k-means\"",
-        .remedy = "set it in this algorithm's section, or use another policy"});
+    return undeclared("which hypothesis they chose",
+                      "Set assign = \"k-means\" in its section, or choose another policy");
   }
 
   std::vector<Params> centres(const Message& downlink) const override {

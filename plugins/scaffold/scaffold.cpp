@@ -53,8 +53,9 @@ class Scaffold final : public Algorithm {
     const Params control = client.state.get_or(kControl, zeros_like(start));
 
     const Params drift = server_control - control;
-    // Nobody can divide by a rate of 0, with which a schedule may end.
-    const bool is_plain = config_.momentum == 0 && config_.rate_in(client.round, client.rounds) > 0;
+    // A schedule may end with a rate of 0, and where steps are small, parameters round them away.
+    constexpr double kLeastRate = 1e-4;
+    const bool is_plain = config_.momentum == 0 && config_.rate_in(client.round, client.rounds) >= kLeastRate;
     Params sum = is_plain ? Params() : zeros_like(start);
     const Params local = train_locally(client, start, config_, [&](const Params&, Params& gradient) {
       if (!sum.empty()) sum += gradient;

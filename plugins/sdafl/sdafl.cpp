@@ -147,6 +147,10 @@ class SdaFl final : public Algorithm {
     return plan;
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return undeclared("synthetic images");
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     Pool pool(server.state);
     bool grows = false;

@@ -112,7 +112,7 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
     if (last.test_accuracy)
       cells.add("accuracy", *last.test_accuracy);
     else if (last.test_loss)
-      cells.add("RMSE", std::sqrt(2 * *last.test_loss));
+      cells.add("RMSE", 2 * std::sqrt(*last.test_loss / 2));
     add_clients(cells, rounds);
   }
   if (const std::optional<MembershipAttacks> attacks = read_attacks(path)) {

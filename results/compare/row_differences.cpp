@@ -67,10 +67,12 @@ bool same_epsilons(const std::optional<PrivacyClaim>& left, const std::optional<
          same_claim(left->as_if_rdp, right->as_if_rdp) && same_claim(left->as_if_pld, right->as_if_pld);
 }
 
-// What a row claims of the seeds that the other has, too.
-std::optional<PrivacyClaim> claim_of_shared(RowRuns row, const RowRuns& other) {
-  std::erase_if(row.runs, [&](const FoundRun* run) { return other.of_seed(run->summary->seed) == nullptr; });
-  return row.runs.empty() ? std::nullopt : row.privacy();
+// What a row claims of the seeds that the other has, too; of all where there are none.
+std::optional<PrivacyClaim> claim_of_shared(const RowRuns& row, const RowRuns& other) {
+  RowRuns shared = row;
+  std::erase_if(shared.runs,
+                [&](const FoundRun* run) { return other.of_seed(run->summary->seed) == nullptr; });
+  return shared.runs.empty() ? row.privacy() : shared.privacy();
 }
 
 void compare_privacy(const RowRuns& left, const RowRuns& right, Differences& differences) {

@@ -35,6 +35,11 @@ FoundRun read_run(const fs::path& folder) {
     // Whoever compares runs reads it, and one that cannot be read must not stop the others.
     std::error_code unseen;
     if (fs::is_regular_file(folder / kExperimentFile, unseen)) read_whole_file(folder / kExperimentFile);
+    // Nobody could tell what it has in common with others.
+    if (summary.state == kFinished && !fs::exists(folder / kExperimentFile, unseen)) {
+      run.problem = fmt::format("{}: is missing, and the rest of a finished run is there", kExperimentFile);
+      return run;
+    }
     run.summary = std::move(summary);
   } catch (const Error& error) {
     run.problem = problem_line(error);

@@ -96,7 +96,7 @@ BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds);
 
 /// The root mean squared error of a regression, from its loss: half the squared distance between output and
 /// target, averaged over the test examples.
-inline double root_mean_squared_error(double loss) { return std::sqrt(2 * loss); }
+inline double root_mean_squared_error(double loss) { return 2 * std::sqrt(loss / 2); }
 
 /// The JSON text, one line a client. Scores that could not be read back are a Bug.
 std::string to_json_text(const ClientScores& scores);

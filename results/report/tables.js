@@ -15,6 +15,8 @@
       return from < to ? -1 : from > to ? 1 : 0;
     }
     if (first !== undefined || second !== undefined) return first !== undefined ? -1 : 1;
+    const from = Number(left.textContent), to = Number(right.textContent);  // such as swept 1e-05 and 0.1
+    if (Number.isFinite(from) && Number.isFinite(to)) return from - to;
     return left.textContent.localeCompare(right.textContent, 'en', {numeric: true});
   }
 

@@ -265,11 +265,14 @@ void check_row(const RowRuns& row) {
   for (std::size_t i = 1; i < row.runs.size(); ++i) check_pair(*row.runs[i - 1], *row.runs[i]);
 }
 
-std::map<std::string, std::string> row_conditions(const std::filesystem::path& run) {
+ResolvedSettings settings_of_run(const std::filesystem::path& run) {
   std::error_code failure;  // a run that lacks the file, or holds a pipe of that name, says nothing
   if (!std::filesystem::is_regular_file(run / kExperimentFile, failure)) return {};
-  std::map<std::string, std::string> conditions =
-      resolved_settings(read_whole_file(run / kExperimentFile)).texts;
+  return resolved_settings(read_whole_file(run / kExperimentFile));
+}
+
+std::map<std::string, std::string> row_conditions(const ResolvedSettings& settings) {
+  std::map<std::string, std::string> conditions = settings.texts;
   std::erase_if(conditions, [](const auto& setting) {
     return std::ranges::none_of(kConditions,
                                 [&](std::string_view begin) { return setting.first.starts_with(begin); });
@@ -285,6 +288,10 @@ std::map<std::string, std::string> row_conditions(const std::filesystem::path& r
       !is_used("evaluation.held_out_clients", {"0.0", "0"}))
     conditions.erase("evaluation.every");
   return conditions;
+}
+
+std::map<std::string, std::string> row_conditions(const std::filesystem::path& run) {
+  return row_conditions(settings_of_run(run));
 }
 
 std::vector<ConditionDifference> condition_differences(const std::filesystem::path& left,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "results/record/find_runs.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/record/sweep.hpp"
 #include "results/text/text.hpp"
 
@@ -114,9 +115,13 @@ Rows gather_rows(std::span<const FoundRun> runs);
 /// same seed: no mean is taken over different things.
 void check_row(const RowRuns& row);
 
+/// What the experiment file of a run says; nothing where it lacks the file. Error where that cannot be read.
+ResolvedSettings settings_of_run(const std::filesystem::path& run);
+
 /// What the experiment file of a run says that its summary does not, and that runs of one row must share: the
 /// cohort, what is tested and when, the rules that end a run, the type of the weights, and the whole policy
 /// of privacy, by "section.key". Empty where the file cannot be read, which `verify` reports.
+std::map<std::string, std::string> row_conditions(const ResolvedSettings& settings);
 std::map<std::string, std::string> row_conditions(const std::filesystem::path& run);
 
 /// A condition in which two runs differ, and its values.
@@ -141,9 +146,10 @@ void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);
 
 /// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with
 /// two learning rates or two noise multipliers: each gets the settings that differ as if a grid had given
-/// them, in `Summary::sweep`, and so do the other runs of that label. Settings are the parameters of the
-/// algorithm, `row_conditions`, and the examples of a data set where they were not the same. Runs that differ
-/// in nothing else than the seed stay as they are.
+/// them, in `Summary::sweep`, and so do all other runs that have them. Settings are the parameters of the
+/// algorithm, `row_conditions`, and the examples of a data set where they were not the same. What one
+/// experiment sweeps over, runs of the others get, too. Runs that differ in nothing else than the seed stay
+/// as they are.
 void separate_by_settings(std::vector<FoundRun>& runs);
 
 /// Names rows and their settings by those parts in which the given settings differ.

@@ -2,9 +2,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "results/record/run_setup.hpp"
 #include "results/record/sweep.hpp"
 #include "results/table/rows.hpp"
 #include "results/text/text.hpp"
@@ -12,23 +16,30 @@
 namespace fedarena::results {
 namespace {
 
-// What a sweep could have given to a run, by paths as a sweep has them; its values have no quotes.
+// As a sweep writes it: 1 for 1.0, and no quotes.
+std::string plain(const std::string& text) {
+  const auto number = parse_number<double>(text);
+  return number ? fmt::format("{}", *number) : unquoted(text);
+}
+
+std::string own_path(const Summary& summary, std::string_view name) {
+  return fmt::format("{}{}.{}", kAlgorithmPaths, summary.label, name);
+}
+
+// What a sweep could have given to a run, by paths as a sweep has them.
 struct RunSettings {
   Summary* summary;
-  Sweep parameters;  // of the algorithm
+  Sweep parameters;  // of the algorithm, by their names alone
   Sweep conditions;  // others that runs of one row share
+  ResolvedSettings file;
 };
 
 RunSettings run_settings(FoundRun& run) {
-  RunSettings settings{.summary = &*run.summary, .parameters = {}, .conditions = {}};
-  const std::string own = fmt::format("{}{}.", kAlgorithmPaths, run.summary->label);
+  RunSettings settings{&*run.summary, {}, {}, settings_of_run(run.path)};
   for (const auto& [name, value] : run.summary->algorithm_parameters)
-    settings.parameters.emplace_back(own + name, unquoted(value));
-  for (const auto& [path, value] : row_conditions(run.path)) {
-    settings.conditions.emplace_back(
-        path.starts_with(kAlgorithmPaths) ? own + path.substr(kAlgorithmPaths.size()) : path,
-        unquoted(value));
-  }
+    settings.parameters.emplace_back(name, plain(value));
+  for (const auto& [path, value] : row_conditions(settings.file))
+    settings.conditions.emplace_back(path, plain(value));
   return settings;
 }
 
@@ -42,15 +53,21 @@ Counts count(const std::vector<RunSettings>& row, Sweep RunSettings::*member) {
   return counts;
 }
 
-// Adds the paths in which these runs differ. Records from before there was a condition lack it.
-void add_differing(const std::vector<RunSettings>& row, std::set<std::string>& paths) {
-  for (const auto& [path, values] : count(row, &RunSettings::parameters)) {
-    if (values.begin()->second != row.size()) paths.insert(path);
+// What runs say, all of them, so that no row has a dash where it has a value that another one shows.
+struct Told {
+  std::set<std::string> parameters, conditions;
+  std::map<std::string, std::set<std::string>> swept;  // by path, the experiments that sweep it
+
+  // Adds in what these runs of one row differ. Records from before there was a condition lack it.
+  void add_differing(const std::vector<RunSettings>& row) {
+    for (const auto& [name, values] : count(row, &RunSettings::parameters)) {
+      if (values.begin()->second != row.size()) parameters.insert(name);
+    }
+    for (const auto& [path, values] : count(row, &RunSettings::conditions)) {
+      if (values.size() > 1) conditions.insert(path);
+    }
   }
-  for (const auto& [path, values] : count(row, &RunSettings::conditions)) {
-    if (values.size() > 1) paths.insert(path);
-  }
-}
+};
 
 // Runs on data of one name that were not the same say which they had.
 void separate_data(std::vector<FoundRun>& runs) {
@@ -65,12 +82,36 @@ void separate_data(std::vector<FoundRun>& runs) {
   }
 }
 
-void give(const RunSettings& run, const std::set<std::string>& paths) {
+// The run's value at a path of another experiment's sweep; empty where it has none.
+std::string value_at(const RunSettings& run, std::string_view path) {
+  const std::string own = own_path(*run.summary, "");
+  for (const auto& [begin, section] : {std::pair<std::string_view, const char*>("training.", "algorithms."),
+                                       {"privacy.", "algorithms.privacy."},
+                                       {own, "algorithms."}}) {
+    if (path.starts_with(begin)) return run.file.of(section + std::string(path.substr(begin.size())));
+  }
+  return run.file.of(std::string(path));
+}
+
+void give(const RunSettings& run, const Told& told) {
   Sweep& sweep = run.summary->sweep;
-  for (const Sweep* settings : {&run.parameters, &run.conditions}) {
-    for (const auto& [path, value] : *settings) {
-      if (paths.contains(path) && !swept_value(sweep, path)) sweep.emplace_back(path, value);
-    }
+  const auto add = [&](const std::string& path, const std::string& value) {
+    if (!swept_value(sweep, path)) sweep.emplace_back(path, value);
+  };
+  for (const auto& [path, experiments] : told.swept) {
+    // A grid that has the path and not for this run has it for algorithms that it makes a difference for.
+    if (experiments.contains(run.summary->experiment) || is_choice(path)) continue;
+    if (const std::string value = value_at(run, path); !value.empty()) add(path, plain(value));
+  }
+  for (const auto& [name, value] : run.parameters) {
+    const bool is_swept = swept_value(sweep, fmt::format("training.{}", name)).has_value();
+    if (told.parameters.contains(name) && !is_swept) add(own_path(*run.summary, name), value);
+  }
+  for (const auto& [path, value] : run.conditions) {
+    const bool own = path.starts_with(kAlgorithmPaths);
+    const std::string rest = own ? path.substr(kAlgorithmPaths.size()) : path;
+    if (told.conditions.contains(path) && !(own && swept_value(sweep, rest)))
+      add(own ? own_path(*run.summary, rest) : path, value);
   }
   std::ranges::sort(sweep);
 }
@@ -95,14 +136,15 @@ void keep_labels(std::vector<FoundRun>& runs, const Labels& labels) {
 void separate_by_settings(std::vector<FoundRun>& runs) {
   separate_data(runs);
   std::map<RowKey, std::vector<RunSettings>, RowOrder> rows;
+  Told told;
   for (FoundRun& run : runs) {
-    if (run.summary) rows[key_of(*run.summary)].push_back(run_settings(run));
+    if (!run.summary) continue;
+    rows[key_of(*run.summary)].push_back(run_settings(run));
+    for (const auto& [path, value] : run.summary->sweep) told.swept[path].insert(run.summary->experiment);
   }
-  // By label, so that no row of a label has a dash where another has a value.
-  std::map<std::string, std::set<std::string>> paths;
-  for (const auto& [key, row] : rows) add_differing(row, paths[row.front().summary->label]);
+  for (const auto& [key, row] : rows) told.add_differing(row);
   for (const auto& [key, row] : rows) {
-    for (const RunSettings& run : row) give(run, paths[run.summary->label]);
+    for (const RunSettings& run : row) give(run, told);
   }
 }
 

@@ -76,6 +76,10 @@ std::string latex_escaped(std::string_view text) {
   // Or two hyphens would become a dash.
   for (std::size_t at = escaped.find("--"); at != std::string::npos; at = escaped.find("--", at))
     escaped.insert(at + 1, "{}");
+  bool opens = true;
+  for (std::size_t at = escaped.find('"'); at != std::string::npos;
+       at = escaped.find('"', at), opens = !opens)
+    escaped.replace(at, 1, opens ? "``" : "''");
   return escaped;
 }
 

@@ -83,7 +83,12 @@ std::string point_alignment(const std::vector<Cell>& cells) {
   std::string format = fmt::format("table-format={}", mean.whole);
   if (decimals > 0) format += fmt::format(".{}", decimals);
   // siunitx counts the digits of an uncertainty from the last decimal on: ± 11.20 has four.
-  if (spread.whole > 0) format += fmt::format("({})", spread.whole + decimals);
+  // Where that takes two digits, it loses the alignment, unless the point is given.
+  constexpr std::size_t kMostDigits = 9;
+  const std::size_t digits = spread.whole + decimals;
+  if (spread.whole > 0)
+    format +=
+        digits <= kMostDigits ? fmt::format("({})", digits) : fmt::format("({}.{})", spread.whole, decimals);
   if (!longest.empty()) format += fmt::format(", table-space-text-post={}", longest);
   return fmt::format("S[{}]", format);
 }

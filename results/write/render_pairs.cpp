@@ -31,9 +31,13 @@ std::optional<Part> part_of(const std::optional<Whole>& whole, Part Whole::*part
   return whole ? std::optional((*whole).*part) : std::nullopt;
 }
 
-// What a difference is printed beside, so that it has as many digits: the larger of the two means.
+// What a difference is printed beside, so that it has as many digits: the larger of the two means, or less
+// where that would leave nothing of the deviation.
 double printed_beside(const Pair& pair) {
-  return std::max(*side_mean(pair, &SeedPair::first), *side_mean(pair, &SeedPair::second));
+  constexpr double kTwoDigits = 100;
+  const double mean = std::max(*side_mean(pair, &SeedPair::first), *side_mean(pair, &SeedPair::second));
+  const double deviation = pair.deviation.value_or(0);
+  return deviation > 0 ? std::min(mean, kTwoDigits * deviation) : mean;
 }
 
 Cell difference_cell(const PairMetric& metric, const Pair& pair) {

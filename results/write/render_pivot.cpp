@@ -28,18 +28,17 @@ std::string unbounded(const Table& table, const Row& row) {
 // "1.00 to 8.00 by RDP": the finite ones of an accountant.
 std::string epsilon_range(const Table& table, std::optional<Claim> PrivacyClaim::*accountant,
                           const char* name) {
-  std::vector<double> epsilons;
-  const char* mark = "";
+  std::vector<std::pair<double, const char*>> epsilons;  // with their marks
   for (const Row& row : table.rows) {
     if (!row.privacy || !is_finite((*row.privacy).*accountant)) continue;
-    epsilons.push_back(*((*row.privacy).*accountant)->epsilon);
-    if (row.privacy->assumed) mark = kAssumedMark;
+    epsilons.emplace_back(*((*row.privacy).*accountant)->epsilon, row.privacy->assumed ? kAssumedMark : "");
   }
   if (epsilons.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(epsilons);
-  const std::string first = epsilon_text(least), last = epsilon_text(most);
-  return fmt::format("{}{}{}{} by {}", first == last ? "" : first, first == last ? "" : " to ", last, mark,
-                     name);
+  const auto text = [](const auto& epsilon) { return epsilon_text(epsilon.first) + epsilon.second; };
+  const auto [least, most] =
+      std::ranges::minmax(epsilons, {}, [](const auto& epsilon) { return epsilon.first; });
+  const std::string first = text(least), last = text(most);
+  return fmt::format("{}{} by {}", first == last ? "" : first + " to ", last, name);
 }
 
 // What epsilons the numbers cost.
@@ -59,7 +58,9 @@ std::string epsilon_sentences(const Table& table) {
 // What the numbers are, and what is bold.
 std::string pivot_legend(const Table& table, const Pivot& pivot) {
   std::string text = legend(table, {TableColumn::kResult});
-  if (pivot.shares) text += " In percent.";
+  const bool some =
+      std::ranges::any_of(table.rows, [](const Row& row) { return row.result && row.result->share; });
+  if (some) text += pivot.shares ? " In percent." : " Accuracies are in percent.";
   text += fmt::format(" Columns: {}.", pivot.across);
   if (std::ranges::any_of(table.rows, &Row::best)) text += " Bold: the best of its setting.";
   if (has_claim(table)) text += epsilon_sentences(table);

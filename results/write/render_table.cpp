@@ -17,8 +17,9 @@ using RowColumns = std::vector<RowColumn>;
 // A column in which the best row stands out; `belongs`: whether it is the column of such results.
 RowColumn result_column(const std::string& heading, PlusMinus shown,
                         const std::function<bool(const Result&)>& belongs) {
-  return {heading, Align::kPoint, [=](const Row& row) {
-            Cell cell = row.result && belongs(*row.result) ? result_cell(*row.result, shown) : kNothing;
+  return {heading, Align::kPoint, [=](const Row& row) -> Cell {
+            if (!row.result || !belongs(*row.result)) return kNothing;
+            Cell cell = result_cell(*row.result, shown);
             cell.best = row.best;
             return cell;
           }};

@@ -177,6 +177,10 @@ TEST(Account, ChargesThePopulationWhenClientsAreTheUnit) {
   EXPECT_EQ(*result.as_if_pld, pld_claim({{poisson(0.001, 1), 1}}, kOpacus));
   ledger.record_population(2, times(poisson(0.1, 1)));
   EXPECT_GT(account_of(ledger, kOpacus).rdp.epsilon, result.rdp.epsilon);
+  // What is not noised would be read of a larger population, too.
+  ledger.record_population(2, times(ExactAccess{"messages"}));
+  EXPECT_EQ(account_of(ledger, kOpacus).as_if_rdp->epsilon, kInfinity);
+  EXPECT_EQ(account_of(ledger, kOpacus).as_if_pld->epsilon, kInfinity);
 }
 
 TEST(Account, AnExactAccessLeavesNothing) {

@@ -104,6 +104,9 @@ TEST(Pld, AddsPureEpsilonsThatAreTooLargeForADistribution) {
     EXPECT_EQ(pld_delta(both, 0.99 * epsilon), 1);
     EXPECT_LE(pld_delta(both, epsilon + upper(rest, 1e-5)), 1.001e-5);
   }
+  // Beside losses that no grid can bracket.
+  EXPECT_GE(upper({{Laplace{1, 499}, 100}, {Laplace{1, 501}, 1}}, 1e-5), 49'000);
+  EXPECT_GE(upper({{poisson(1e-6, 0.5), 1}, {Laplace{1, 501}, 1}}, 1e-15), 501 + 0.1158);
   // Next to the limit nothing jumps.
   EXPECT_NEAR(upper({{Laplace{5, 499.999}, 3}}, 1e-5), upper({{Laplace{5, 500.001}, 3}}, 1e-5), 0.01);
 }

@@ -153,6 +153,14 @@ TEST(RdpAccountant, StartsAtNothing) {
   EXPECT_EQ(accountant.epsilon(1e-5).epsilon, kInfinity);
 }
 
+TEST(RdpAccountant, SpendsSomethingWhereDivergencesUnderflow) {
+  for (const Event& event : {Event(Laplace{1, 1e-200}), Event(RandomizedResponse{2, 1e-200})}) {
+    RdpAccountant accountant(rdp_orders("default"));
+    accountant.add(event, 1);
+    EXPECT_GT(accountant.epsilon(0).epsilon, 0);
+  }
+}
+
 TEST(RdpAccountant, SpendsPureEpsilonsAtDeltaZero) {
   RdpAccountant accountant(rdp_orders("default"));
   accountant.add(RandomizedResponse{4, 0.5}, 3);

@@ -328,7 +328,7 @@ TEST(FedDmModel, MustEndInAnAffineMap) {
   EXPECT_THAT(message_of([&] {
                 bench.train(*algorithm, shard, {{kModel, bench.zeros()}});
               }),
-              HasSubstr("does not end in an affine map"));
+              HasSubstr("this model has no such layer of its own"));
 }
 
 }  // namespace

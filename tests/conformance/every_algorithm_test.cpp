@@ -194,10 +194,10 @@ int lines_of(const std::string& plugin) {
 TEST(Plugins, AreBrief) {
   const std::vector<std::pair<std::string, int>> most{
       {"fedavg", 60},  {"fedprox", 60}, {"fedsgd", 60},   {"finetune", 60},  {"ditto", 75},
-      {"psg", 90},     {"fedmeta", 95}, {"fednova", 100}, {"scaffold", 110}, {"perfedavg", 115},
+      {"psg", 90},     {"fedmeta", 95}, {"fednova", 105}, {"scaffold", 110}, {"perfedavg", 115},
       {"fedopt", 155},  // four algorithms
       {"dsc", 120},    {"feddf", 120},  {"ifca", 170},    {"sdafl", 215},    {"feddm", 215},
-      {"fedd3", 240},  {"pppfl", 325},  {"fedgm", 325},   {"dense", 325},    {"fedlap", 495}};
+      {"fedd3", 240},  {"pppfl", 325},  {"fedgm", 330},   {"dense", 325},    {"fedlap", 500}};
   for (const auto& [plugin, lines] : most) EXPECT_LE(lines_of(plugin), lines) << plugin;
 }
 

@@ -201,7 +201,8 @@ class FedEmnist : public ScratchFolder {
     return problem_of(path, [&] { read_emnist_h5(path, kTiny); });
   }
 
-  H5Z_filter_t filter_ = -1;  // that packs what is written; none
+  hid_t label_type_ = H5T_NATIVE_INT;  // that labels are stored as
+  H5Z_filter_t filter_ = -1;           // that packs what is written; none
 
  private:
   void put(hid_t group, const char* name, hid_t type, const std::vector<hsize_t>& shape,
@@ -212,7 +213,8 @@ class FedEmnist : public ScratchFolder {
       H5Pset_chunk(creation, static_cast<int>(shape.size()), shape.data());
       H5Pset_filter(creation, filter_, H5Z_FLAG_MANDATORY, 0, nullptr);
     }
-    const hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    const hid_t stored = type == H5T_NATIVE_INT ? label_type_ : type;
+    const hid_t set = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
     H5Dclose(set);
     H5Pclose(creation);
@@ -249,7 +251,7 @@ TEST_F(FedEmnist, RefusesWhatIsOfAnotherFormOrOutOfRange) {
   EXPECT_EQ(refusal(write("a.h5", Bytes(300, 'a'))), "this is not a whole HDF5 file; allowed: " + allowed);
   EXPECT_EQ(refusal(write_h5("a.h5", {}, "data")), "there is no group \"examples\"; allowed: " + allowed);
   EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {}, 1, false}})),
-            "f1: there is no data set \"label\"; allowed: " + allowed);
+            "f1: there is no data set \"label\" in this file; allowed: " + allowed);
   EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1, 1, 1, 1}, {2}, 2}})),
             "f1: the data set \"pixels\" is 1 x 2 x 2; allowed: images x 1 x 1");
   EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {2, 2}}})),
@@ -258,6 +260,39 @@ TEST_F(FedEmnist, RefusesWhatIsOfAnotherFormOrOutOfRange) {
   EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {-1}}})), "f1: the label -1; allowed: 0 to 3");
   EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {0.5}, {1}}})),
             "f1: the number 0.5; allowed: k/255 with k from 0 to 255");
+  label_type_ = H5T_NATIVE_FLOAT;
+  EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {1}}})),
+            "f1: the data set \"label\" does not hold whole numbers; allowed: " + allowed);
+}
+
+// A file that was checked, and what it names beside itself.
+TEST_F(FedEmnist, TakesNothingFromOtherFiles) {
+  const auto other = write_h5("other.h5", {{"f1", {1}, {2}}});
+  const auto path = write_h5("a.h5", {{"f1", {1}, {2}}});
+  const auto with_label = [&](const std::function<void(hid_t shard)>& make) {
+    write_h5("a.h5", {{"f1", {1}, {2}, 1, false}});
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t shard = H5Gopen2(file, "examples/f1", H5P_DEFAULT);
+    make(shard);
+    H5Gclose(shard);
+    H5Fclose(file);
+    return refusal(path);
+  };
+  EXPECT_THAT(with_label([&](hid_t shard) {
+                H5Lcreate_external(other.c_str(), "examples/f1/label", shard, "label", H5P_DEFAULT,
+                                   H5P_DEFAULT);
+              }),
+              StartsWith("f1: there is no data set \"label\" in this file; allowed: "));
+  const auto numbers = write("numbers", Bytes(4, 1));
+  EXPECT_THAT(with_label([&](hid_t shard) {
+                const hsize_t one = 1;
+                const hid_t space = H5Screate_simple(1, &one, nullptr), how = H5Pcreate(H5P_DATASET_CREATE);
+                H5Pset_external(how, numbers.c_str(), 0, 4);
+                H5Dclose(H5Dcreate2(shard, "label", H5T_NATIVE_INT, space, H5P_DEFAULT, how, H5P_DEFAULT));
+                H5Pclose(how);
+                H5Sclose(space);
+              }),
+              StartsWith("f1: the numbers of \"label\" lie in other files; allowed: "));
 }
 
 std::size_t unchanged(unsigned /*flags*/, std::size_t /*values*/, const unsigned* /*value*/,

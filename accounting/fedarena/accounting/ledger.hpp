@@ -251,7 +251,8 @@ class FEDARENA_API Ledger {
   /// All accesses that are charged to one unit of this client, rounds multiplied out: its own when records
   /// or its messages are the unit, the population's when clients are, none when nothing is.
   std::vector<Access> charged(std::int64_t client) const;
-  /// The same for the population that the simulation stands for; empty when it stands for itself.
+  /// The same for the population that the simulation stands for, of which exact accesses are as exact; empty
+  /// when it stands for itself.
   std::vector<Access> charged_as_if() const;
   /// The ledger as it was after that round. A segment in which a client sat some rounds out does not tell
   /// which: the rounds kept have as few of its participations as possible, or as many.

@@ -65,9 +65,8 @@ struct Subject {
   std::vector<Access> accesses;
   std::set<Adjacency> neighbours;
 
-  explicit Subject(const std::vector<Access>& of_the_only_unit)
-      : accesses(of_the_only_unit), neighbours(adjacencies(of_the_only_unit)) {}
-  Subject(const std::vector<std::vector<Access>>& units, std::size_t worst);
+  /// The settings may assume other neighbours than the accesses say.
+  Subject(const std::vector<std::vector<Access>>& units, std::size_t worst, const AccountSettings& settings);
 };
 
 /// Prints the numbers on stdout, and on stderr what they are: the claim and what it is said of.

@@ -66,6 +66,7 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
     }
     add(*arguments.client);
   } else {
+    if (ledger.unit() == Unit::kClient) add(-1);  // charges all alike, whoever is listed
     for (const auto& [client, record] : ledger.clients()) add(client);
   }
   if (result.empty()) result.emplace_back();
@@ -147,7 +148,7 @@ int run_epsilon(const EpsilonArguments& arguments) {
   const std::vector<Finding> findings = ask_each(
       options, [&](const std::string& accountant) { return worst_off(asked, accountant, arguments); });
   const Finding& best = best_of(findings, true);
-  const Subject subject(asked, best.unit);
+  const Subject subject(asked, best.unit, arguments.options.settings);
   const char* wanted = arguments.at_epsilon ? "delta" : "epsilon";
   const char* known = arguments.at_epsilon ? "epsilon" : "delta";
   const double at = arguments.at_epsilon.value_or(options.settings.delta);

@@ -132,7 +132,8 @@ int print_list(const ListArguments& arguments) {
   if (!tasks) print(stderr, "note: Slurm does not answer, so nothing is told of cells that are queued\n");
   const bool any_task = tasks && !tasks->empty();
   // Where all cells are queued, there is no run yet.
-  const auto runs = any_task ? results::runs_below(arguments.folders) : results::find_runs(arguments.folders);
+  auto runs = any_task ? results::runs_below(arguments.folders) : results::find_runs(arguments.folders);
+  results::set_aside_unreadable_rounds(runs);
   std::vector<results::LiveCell> cells = results::cells_of(runs, results::FolderLocks::read());
   if (any_task) add_tasks(cells, *tasks);
   print("{}", results::render_list(cells));

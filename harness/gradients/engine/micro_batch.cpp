@@ -21,6 +21,10 @@ namespace {
 // million an example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
 constexpr std::int64_t kActivationsInCache = 5'000'000;
 constexpr std::int64_t kLargestMicroBatch = 256;
+// Weights that are more than all that are read from memory by every micro-batch, which then has twice as many
+// activations as there are: measured with the ResNet-18 of 11.2 million weights on 28x28 images (1.4 million
+// activations an example), 16 examples train in 0.64 of the time of 2.
+constexpr std::int64_t kActivationsAWeight = 2;
 // A GPU wants much work at once. In single precision these numbers are 4 GiB: 256 examples of that ConvNet,
 // whose convolutions then take a hundred times as long as their launches.
 constexpr std::int64_t kNumbersOnAGpu = std::int64_t{1} << 30;
@@ -47,6 +51,11 @@ std::int64_t patches_of_an_example(const Model& model) {
 // gradient.
 std::int64_t numbers_of_an_example(const Model& model) {
   return 3 * model.activations() + patches_of_an_example(model) + model.layout()->numel();
+}
+
+std::int64_t activations_for_weights(const Model& model) {
+  const std::int64_t weights = model.layout()->numel();
+  return weights > kActivationsInCache ? kActivationsAWeight * weights : 0;
 }
 
 // How many pieces of that size the whole has room for: a power of two from 1 to `most`.
@@ -83,7 +92,8 @@ bool is_out_of_memory(const c10::Error& error) {
 std::int64_t choose_micro_batch(const Model& model) {
   return model.options().device().is_cuda()
              ? fitting(kNumbersOnAGpu, numbers_of_an_example(model), kLargestGpuMicroBatch)
-             : fitting(kActivationsInCache, model.activations(), kLargestMicroBatch);
+             : fitting(std::max(kActivationsInCache, activations_for_weights(model)), model.activations(),
+                       kLargestMicroBatch);
 }
 
 GpuMemory::GpuMemory(const Model& model)

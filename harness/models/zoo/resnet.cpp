@@ -4,7 +4,6 @@
 // differs from the paper in normalising groups of channels (Wu and He, ECCV 2018) instead of batches, as is
 // usual for clients whose data differ and for clipping example by example, and in that convolutions have a
 // bias, as in all models here.
-#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -47,10 +46,9 @@ class Builder {
       for (std::int64_t index = 0; index < config_.blocks; ++index)
         block(config_.width << stage, stage > 0 && index == 0 ? 2 : 1);
     }
-    const std::int64_t window = std::min(height_, width_);  // all positions of a square image
-    add(AveragePool{window});
+    add(AveragePool{height_});  // all positions
     add(Flatten{});
-    add(Linear{channels_ * (height_ / window) * (width_ / window), model_.outputs});
+    add(Linear{channels_, model_.outputs});
     return std::move(model_);
   }
 
@@ -92,6 +90,11 @@ class Builder {
 Architecture build_resnet(const Settings& settings, const ModelInput& input) {
   require_classes("resnet", input);
   require_images("resnet", input);
+  if (input.shape[1] != input.shape[2])
+    throw Error(
+        Complaint{.found = fmt::format("the model \"resnet\" pools over square maps, and images are {}x{}",
+                                       input.shape[1], input.shape[2]),
+                  .remedy = "Scale or cut them to squares, or use \"convnet\" or \"sequence\"."});
   const ResnetConfig config = ResnetConfig::schema().read(settings);
   if (config.width % config.groups != 0)
     throw Error(Complaint{.found = fmt::format("groups is {} and width is {}", config.groups, config.width),

@@ -16,7 +16,8 @@ namespace {
 
 std::string score_text(const std::optional<double>& accuracy, const std::optional<double>& loss) {
   // Its model still has an accuracy.
-  if (loss && !std::isfinite(*loss)) return fmt::format("loss {}: diverged", *loss);
+  if (loss && !std::isfinite(*loss))
+    return fmt::format("loss {}: diverged", std::isnan(*loss) ? std::abs(*loss) : *loss);
   if (accuracy) return fmt::format("accuracy {:.2f} %", 100 * *accuracy);
   if (loss) return fmt::format("loss {:.4g}", *loss);
   return {};
@@ -69,6 +70,14 @@ void Progress::end_cell(const std::string& name, const results::Summary& summary
                         score_text(summary.final_test_accuracy, summary.final_test_loss),
                         tells_seconds ? ", " + results::duration_text(summary.seconds) : "",
                         before.empty() ? "" : fmt::format(" ({})", before)));
+}
+
+void Progress::leave_out(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto cell = at_work_.find(name);
+  if (cell == at_work_.end()) return;
+  rounds_found_ += cell->second.rounds - cell->second.round;
+  at_work_.erase(cell);
 }
 
 void Progress::say(const std::string& line) {

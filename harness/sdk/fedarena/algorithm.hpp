@@ -196,6 +196,10 @@ struct FEDARENA_API UplinkEntry {
   bool counts_examples = false;  ///< the number of them is public
 };
 
+/// For the `uplink_entries` of an algorithm whose clients send something else than parameters and numbers of
+/// examples, such as "synthetic images": throws the Error that the policy "local" refuses it with.
+FEDARENA_API std::vector<UplinkEntry> undeclared(const std::string& what, const std::string& remedy = {});
+
 /// Const throughout: an algorithm is its hyper-parameters; memory lives in `state`, so that stopping and
 /// resuming costs it nothing. Calls come from several threads at once.
 class FEDARENA_API Algorithm {

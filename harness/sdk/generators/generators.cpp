@@ -52,10 +52,11 @@ Batch condensed(const Generators& config, Client& client, std::int64_t examples)
   const Batch set = private_set(how, client);
   // Classes lie one after another.
   Stream stream = stream_of(client.streams, Draw::kOrder);
+  const torch::Tensor labels = labels_of_set(client, examples).cpu();
   std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < examples; ++i) {
     const auto images = static_cast<std::uint64_t>(how.images_per_class);
-    places.push_back(i % client.model.num_classes() * how.images_per_class +
+    places.push_back(labels[i].item<std::int64_t>() * how.images_per_class +
                      static_cast<std::int64_t>(stream.below(images)));
   }
   return set.select(torch::tensor(places, torch::kInt64).to(set.inputs.device()));

@@ -112,6 +112,8 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
                 AllOf(StartsWith("server.params is of type Double"), HasSubstr(place)));
     EXPECT_THAT(failure(where, "layout"),
                 AllOf(StartsWith("server.params has another layout (7 parameters)"), HasSubstr(place)));
+    EXPECT_THAT(failure(where, "sparse"),
+                AllOf(StartsWith("server.synthetic is a tensor without numbers"), HasSubstr(place)));
   }
   EXPECT_THAT(failure("train", "empty"),
               StartsWith("\"update\" in the client's message is empty (algorithm"));

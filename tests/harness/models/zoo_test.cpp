@@ -256,7 +256,11 @@ TEST(Zoo, RefusesWhatDoesNotFit) {
   EXPECT_NO_THROW(build_model("convnet", {{"depth", 5}, {"width", 2}}, kGrey));
   EXPECT_EQ(refusal("resnet", kGrey, {{"width", 16}}),
             "groups is 32 and width is 16; allowed: groups that divide the width");
-  EXPECT_NO_THROW(build_model("resnet", {{"width", 2}, {"groups", 2}}, {.shape = {1, 1, 9}, .outputs = 2}));
+  EXPECT_NO_THROW(build_model("resnet", {{"width", 2}, {"groups", 2}}, {.shape = {1, 9, 9}, .outputs = 2}));
+  EXPECT_EQ(refusal("resnet", {.shape = {1, 8, 12}, .outputs = 2}),
+            "the model \"resnet\" pools over square maps, and images are 8x12\n  Scale or cut them to "
+            "squares, or use "
+            "\"convnet\" or \"sequence\".");
   EXPECT_THAT(refusal("convnet", kGrey, {{"norm", "batch"}}), HasSubstr("\"instance\""));
   EXPECT_THAT(refusal("mlp", kGrey, {{"hidden", std::vector<std::int64_t>{0}}}), HasSubstr("hidden"));
   EXPECT_THAT(refusal("logistic", kGrey, {{"width", 3}}), HasSubstr("width"));

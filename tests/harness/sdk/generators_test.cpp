@@ -116,6 +116,15 @@ TEST_F(GeneratorsOfAClient, PrivateSetsAreDrawnFromWithRepetition) {
   EXPECT_EQ(observed.values().at("private-gradients").sum, 30);
 }
 
+// As of any other generator.
+TEST_F(GeneratorsOfAClient, SmallPrivateSetsTogetherHaveAllClasses) {
+  const Generators config{
+      .generator = "psg", .psg_models = 1, .psg_points = 1, .psg_epochs = 0, .psg_gradients = 1};
+  const torch::Tensor noise = generate({.generator = "noise"}, client, 2).targets;
+  EXPECT_EQ(numbers_of(generate(config, client, 2).targets), numbers_of(noise));
+  EXPECT_EQ(numbers_of(noise), numbers_of((torch::arange(2) + 2 * client.id).remainder(4)));
+}
+
 TEST_F(GeneratorsOfAClient, PrivateSetsAskForAsManyGradientsAsArePaidFor) {
   const Generators config{
       .generator = "psg", .psg_models = 2, .psg_points = 3, .psg_epochs = 0, .psg_gradients = 5};

@@ -69,6 +69,15 @@ TEST(Params, AreAVectorSpace) {
   }
 }
 
+TEST(Params, BecomeInfiniteByFactorsThatTheyCannotHold) {
+  const Params ones(kLayout, torch::ones({kLayout->numel()}, torch::kFloat32));
+  Params sum = ones;
+  sum.add_scaled(-1e300, ones);
+  EXPECT_TRUE(torch::isneginf(sum.flat()).all().item<bool>());
+  EXPECT_TRUE(torch::isposinf((1e300 * ones).flat()).all().item<bool>());
+  EXPECT_EQ((1e30 * ones).flat().max().item<float>(), 1e30F);
+}
+
 TEST(Params, CanBeAddedToThemselves) {
   Params a = counting(1);
   a += a;

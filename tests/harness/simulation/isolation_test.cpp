@@ -1,6 +1,7 @@
 // What clients, the server and cells of a run may not share: messages, views of models, oracles.
 
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -148,6 +149,63 @@ TEST_F(Downlinks, AndOraclesAnswerInTheirClientsThreadAlone) {
   Simulation simulation(setup_on(pool, 1, 1));
   EXPECT_THAT(message_of([&] { simulation.next_round(); }),
               HasSubstr("the oracle is asked for a gradient in a thread of the plugin's"));
+}
+
+// Kernels take shapes from the model, and beyond a tensor lie private examples of others.
+class ComputeInputs : public SmallRuns<> {
+ protected:
+  ComputeInputs() : SmallRuns({3, 1, 6}) {}
+
+  std::string refusal(const std::function<void(const Compute&, const Params&)>& ask) {
+    algorithm.on_train = [ask](Client& client, Params& at) { ask(client.compute, at); };
+    Simulation simulation(setup_on(pool, 1, 1));
+    try {
+      simulation.next_round();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  }
+  // Of an engine for colour images.
+  std::string refusal_of_images(const torch::Tensor& inputs) {
+    const Model colour(
+        {.input_shape = {3, 4, 4}, .outputs = 2, .layers = {Conv2d{3, 2, 1, 0}, Flatten{}, Linear{32, 2}}},
+        torch::kFloat32);
+    return refusal([&](const Compute& compute, const Params&) {
+      (void)compute.on(colour)->outputs(Params::zeros(colour.layout(), colour.options()), inputs);
+    });
+  }
+};
+
+TEST_F(ComputeInputs, HaveTheShapeAndTypeOfTheModels) {
+  EXPECT_EQ(refusal_of_images(torch::zeros({2, 3, 4, 4})), "nothing");
+  EXPECT_THAT(refusal_of_images(torch::zeros({2, 1, 4, 4})), HasSubstr("inputs have the shape [2, 1, 4, 4]"));
+  EXPECT_THAT(refusal_of_images(torch::zeros({2, 1, 4, 4})),
+              HasSubstr("allowed: [2, 3, 4, 4], as the model is made for"));
+  EXPECT_THAT(refusal_of_images(torch::zeros({2, 3, 4, 4}, torch::kFloat64)),
+              HasSubstr("inputs are of type Double"));
+  EXPECT_THAT(refusal_of_images(torch::Tensor()), HasSubstr("inputs is an undefined tensor"));
+}
+
+TEST_F(ComputeInputs, GoWithTargetsSlopesAndParameters) {
+  const torch::Tensor inputs = torch::zeros({4, 3}, model.options());
+  const auto of_targets = [&](const torch::Tensor& targets) {
+    return refusal([=](const Compute& compute, const Params& at) {
+      (void)compute.gradient(at, {inputs, targets});
+    });
+  };
+  EXPECT_EQ(of_targets(torch::zeros({4}, torch::kInt64)), "nothing");
+  EXPECT_THAT(of_targets(torch::zeros({5}, torch::kInt64)), HasSubstr("targets have the shape [5]"));
+  EXPECT_THAT(of_targets(torch::full({4}, 9, torch::kInt64)), HasSubstr("not all classes of the model"));
+  EXPECT_THAT(refusal([&](const Compute& compute, const Params& at) {
+                (void)compute.output_gradient(at, inputs, torch::zeros({4, 1}, model.options()));
+              }),
+              HasSubstr("slopes have the shape [4, 1]"));
+  const Model other({.input_shape = {3}, .outputs = 3, .layers = {Linear{3, 3}}}, torch::kFloat32);
+  EXPECT_THAT(refusal([&](const Compute& compute, const Params&) {
+                (void)compute.outputs(Params::zeros(other.layout(), other.options()), inputs);
+              }),
+              HasSubstr("are not the model's"));
 }
 
 }  // namespace

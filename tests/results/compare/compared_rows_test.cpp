@@ -95,8 +95,11 @@ TEST(ComparedRows, AreNamedByWhatTellsThemApart) {
 
 TEST(ComparedRows, CountARunOnceThatLiesBelowTwoFolders) {
   const Scratch scratch;
-  scratch.write("runs/fedavg-seed-1/summary.json", to_json_text(finished("fedavg", 1, 0.5)));
-  scratch.write("runs/fedavg-seed-2/summary.json", to_json_text(finished("fedavg", 2, 0.5)));
+  for (const int seed : {1, 2}) {
+    const std::string run = fmt::format("runs/fedavg-seed-{}/", seed);
+    scratch.write(run + "summary.json", to_json_text(finished("fedavg", seed, 0.5)));
+    scratch.write(run + "experiment.toml", "");
+  }
   const std::vector<std::filesystem::path> folders = {scratch / "runs/fedavg-seed-2/", scratch / "runs",
                                                       scratch / "runs"};
   const std::vector<FolderRuns> found = find_runs_by_folder(folders);

@@ -119,6 +119,38 @@ TEST(SeparateRows, AddToWhatAGridGives) {
                           "fedprox, mu=1, rate=0.5: 1"));
 }
 
+// A value that one experiment sweeps over, another one has once; and one that differs has no dash.
+TEST(SeparateRows, ShowValuesOfRunsThatSweepNothing) {
+  const Scratch folder;
+  const auto run_of = [&](const std::string& experiment, const std::string& label, const std::string& rate,
+                          const std::string& size) {
+    Summary summary = finished(label, 1, 0.5);
+    summary.experiment = experiment;
+    summary.algorithm_parameters = {{"rate", rate}};
+    FoundRun run = found(summary);
+    run.path = folder / fmt::format("{}-{}-{}-{}", experiment, label, rate, size);
+    folder.write(run.path.filename() / "experiment.toml",
+                 fmt::format("[cohort]\nsize = {}\n\n[[algorithms]]\nrate = {}\n", size, rate));
+    return run;
+  };
+  std::vector<FoundRun> runs = {run_of("grid", "fedavg", "0.1", "0"), run_of("grid", "fedavg", "0.3", "0"),
+                                run_of("plain", "fedavg", "0.3", "0")};
+  for (std::size_t i = 0; i < 2; ++i)
+    runs[i].summary->sweep = {{"training.rate", runs[i].summary->algorithm_parameters[0].second}};
+  separate_by_settings(runs);
+  EXPECT_EQ(runs[2].summary->sweep, (Sweep{{"training.rate", "0.3"}}));
+
+  runs = {run_of("one", "fedavg", "1.0", "0"), run_of("one", "fedavg", "1.0", "2"),
+          run_of("one", "fedprox", "1.0", "0")};
+  separate_by_settings(runs);
+  EXPECT_EQ(runs[2].summary->sweep, (Sweep{{"cohort.size", "0"}}));
+  runs = {run_of("one", "fedavg", "1.0", "0"), run_of("one", "fedavg", "0.5", "0"),
+          run_of("one", "fedprox", "1.0", "0")};
+  separate_by_settings(runs);
+  EXPECT_EQ(runs[0].summary->sweep, (Sweep{{"algorithms.fedavg.rate", "1"}}));
+  EXPECT_EQ(runs[2].summary->sweep, (Sweep{{"algorithms.fedprox.rate", "1"}}));
+}
+
 // What only the experiment file of a run says.
 TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
   const Scratch folder;
@@ -131,8 +163,7 @@ TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
   const std::string privacy = "[[algorithms]]\n[algorithms.privacy]\nnoise_multiplier = ";
   EXPECT_THAT(
       rows_of({run_of(1, privacy + "1.0\n"), run_of(2, privacy + "2.0\n"), run_of(3, privacy + "2.0\n")}),
-      ElementsAre("dp-fedavg, privacy.noise_multiplier=1.0: 1",
-                  "dp-fedavg, privacy.noise_multiplier=2.0: 2"));
+      ElementsAre("dp-fedavg, privacy.noise_multiplier=1: 1", "dp-fedavg, privacy.noise_multiplier=2: 2"));
   std::vector<FoundRun> cohorts = {run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "[cohort]\nsize = 10\n")};
   separate_by_settings(cohorts);
   EXPECT_THAT(render_markdown(make_table(cohorts)), HasSubstr("| cohort.size | algorithm |"));

@@ -74,6 +74,8 @@ TEST(Cells, HaveRoomForTheLongestNumberOfTheirColumn) {
   EXPECT_EQ(latex_column_of({number_cell("72.00", "1.00"), best(number_cell("7.00", "11.20"))}),
             "S[table-format=2.2(4)]");
   EXPECT_EQ(latex_column_of({number_cell("0.2188", "0.0442")}), "S[table-format=1.4(5)]");
+  EXPECT_EQ(latex_column_of({number_cell("0.2188", "0.0442"), number_cell("870782", "123456")}),
+            "S[table-format=6.4(6.4)]");
   EXPECT_EQ(latex_column_of({number_cell("45.25", "6.9"), number_cell("45", "7")}), "S[table-format=2.2(3)]");
   EXPECT_EQ(latex_column_of({number_cell("2.79", "", "†"), number_cell("inf")}),
             "S[table-format=1.2, table-space-text-post={$^{\\dagger}$}]");

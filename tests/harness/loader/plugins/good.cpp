@@ -134,6 +134,7 @@ class Thrower final : public Algorithm {
     if (config_.what == "double") {
       server.params = Params(server.params.layout(), server.params.flat().to(torch::kFloat64));
     }
+    if (config_.what == "sparse") server.synthetic = {torch::zeros({2, 2}).to_sparse(), torch::zeros({2})};
     if (config_.what == "layout") {
       auto layout = std::make_shared<Layout>();
       layout->add({7});
