@@ -175,6 +175,16 @@ TEST_F(ImageFolder, RefusesAClassThatIsNotTrained) {
             "; did you mean \"dog\"?");
 }
 
+// Which of the two comes first, their classes would say.
+TEST_F(ImageFolder, RefusesOnePictureOfOneNameInTwoClasses) {
+  write_small();
+  write("pictures/train/dog/c.png", grey(3, 2, 0));
+  EXPECT_EQ(
+      refusal(),
+      "pictures/train/cat/c.png: the same picture has the same name in \"dog\"\n  Remove one of the two, or "
+      "rename it if both classes are meant");
+}
+
 TEST_F(ImageFolder, RefusesOneClass) {
   write("pictures/train/cat/c.png", grey(3, 2, 0));
   write("pictures/test/cat/c.png", grey(3, 2, 1));
@@ -194,8 +204,8 @@ TEST_F(ImageFolder, RefusesClassesThatHardlyDiffer) {
                       HasSubstr("\n  Put their pictures into one folder if they mean the same")))
         << name;
   }
-  write("pictures/train/a/c.png", grey(3, 2, 0));
-  write("pictures/train/A/c.png", grey(3, 2, 0));
+  write("pictures/train/a/c.png", grey(3, 2, 7));
+  write("pictures/train/A/c.png", grey(3, 2, 1));
   std::filesystem::remove_all(folder_ / "pictures/train/cat.");
   EXPECT_EQ(load().classes, 4) << "letters of an alphabet";
 }

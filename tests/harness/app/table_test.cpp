@@ -141,6 +141,7 @@ void write_row(const Scratch& scratch, const std::string& folder, const std::vec
     }
     const std::string path = fmt::format("{}/{}", folder, run.path.filename().string());
     scratch.write(path + "/summary.json", results::to_json_text(*run.summary));
+    scratch.write(path + "/experiment.toml", "");
     scratch.write(path + "/rounds.jsonl", lines);
   }
 }

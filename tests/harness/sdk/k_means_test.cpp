@@ -106,7 +106,7 @@ TEST(Features, AreWhatTheLastMapTakes) {
   EXPECT_LE(largest_difference(found.mm(at[2].t()) + at[3], model.forward(at, batch.inputs)), 1e-14);
   const Model other({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}}, torch::kFloat64);
   EXPECT_THAT(test::message_of([&] { feature_model(other, "somebody"); }),
-              HasSubstr("somebody needs features"));
+              HasSubstr("somebody needs the features"));
 }
 
 }  // namespace
