@@ -3,7 +3,7 @@ cmake_minimum_required(VERSION 3.22)
 file(READ "${source}/docs/adding-an-algorithm.md" tutorial)
 set(compiled "")
 foreach(file IN ITEMS
-    plugins/fedavg/fedavg.cpp plugins/finetune/finetune.cpp plugins/ifca/ifca.cpp
+    plugins/fedavg/fedavg.cpp plugins/finetune/finetune.cpp plugins/ifca/ifca.cpp plugins/scaffold/scaffold.cpp
     tests/package/sign_sgd/sign_sgd.cpp tests/package/sign_sgd/class_recall.cpp
     tests/package/sign_sgd/CMakeLists.txt tests/package/sign_sgd/experiment.toml plugins/fedavg/CMakeLists.txt)
   file(READ "${source}/${file}" text)
