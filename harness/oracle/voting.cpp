@@ -150,8 +150,10 @@ auto kinds_of(const Message& memory) {
           fmt::format("a voter {} otherwise when it is asked alone, so one record can move more than the "
                       "vote of its own part",
                       otherwise),
-      .remedy = "Let row i of a vote, and of what it puts into Voters::memory, depend on row i of "
-                "Voters::examples and Voters::memory alone"});
+      .remedy =
+          "Let row i of a vote, and of what it puts into Voters::memory, depend on row i of "
+          "Voters::examples and Voters::memory alone. Of a model that diverges, or of inputs far from 1, "
+          "differences are rounding, which does not: standardise them, or lower the rate"});
 }
 
 // Asks each of them alone, with what it remembers, which becomes what it remembers then.

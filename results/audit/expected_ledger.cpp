@@ -32,9 +32,15 @@ constexpr std::array<std::string_view, 12> kReadMessages = {"ldp-fedavg", "fedsg
 constexpr std::array<std::string_view, 8> kOtherDownlinks = {"ifca", "fedgm",      "fedd3",  "dsc",
                                                              "psg",  "per-fedavg", "sda-fl", "ldp-fedavg"};
 // Whose clients send the change of one model and their number of examples, and nothing else.
-constexpr std::array<std::string_view, 13> kSendChanges = {
+constexpr std::array<std::string_view, 14> kSendChanges = {
     "fedavg",     "dp-fedavg", "fedprox", "dp-fedprox", "fine-tune", "ditto", "fedavgm",
-    "fedadagrad", "fedadam",   "fedyogi", "per-fedavg", "feddf",     "dense"};
+    "fedadagrad", "fedadam",   "fedyogi", "per-fedavg", "feddf",     "dense", "ldp-fedavg"};
+// Of these, who computes gradients of examples of clients, each of which is counted, and nothing else.
+constexpr std::array<std::string_view, 9> kCountOnce = {"fedavg",     "dp-fedavg", "fedprox",
+                                                        "dp-fedprox", "fedavgm",   "fedadagrad",
+                                                        "fedadam",    "fedyogi",   "ldp-fedavg"};
+// Whose clients send a gradient in its place.
+constexpr std::array<std::string_view, 2> kSendGradients = {"fedsgd", "fedmeta"};
 // Whose test examples are of the same users as their training examples.
 constexpr std::array<std::string_view, 2> kUsersInBothParts = {"fed-emnist", "linear-mixture"};
 
@@ -299,17 +305,23 @@ std::optional<std::int64_t> ExpectedLedger::numbers_released(std::int64_t parame
 }
 
 std::optional<std::int64_t> ExpectedLedger::bytes_sent_down(std::int64_t parameters) const {
-  constexpr std::int64_t kFrame = 32;  // of a message that is one vector
+  constexpr std::int64_t kFrame = 32, kFrameOfTwo = 58;  // of a message that is one vector, or two
+  if (algorithm_ == "scaffold") return times(2, bytes_of_model(parameters)) + kFrameOfTwo;
   const std::optional<std::int64_t> vectors = this->vectors();
   if (vectors != 1 || contains(kOtherDownlinks, algorithm_)) return std::nullopt;
   return bytes_of_model(parameters) + kFrame;
 }
 
 std::optional<std::int64_t> ExpectedLedger::bytes_sent_up(std::int64_t parameters) const {
-  constexpr std::int64_t kFrame = 33 + 18;  // of a vector and a number
-  if (!contains(kSendChanges, algorithm_)) return std::nullopt;
-  return bytes_of_model(parameters) + kFrame;
+  constexpr std::int64_t kFrame = 33 + 18, kFrameOfTwo = 72;  // of a vector and a number, and of two vectors
+  constexpr std::int64_t kLongerName = 2;                     // "gradient" for "update"
+  if (algorithm_ == "scaffold") return times(2, bytes_of_model(parameters)) + kFrameOfTwo;
+  const bool gradients = contains(kSendGradients, algorithm_);
+  if (!gradients && !contains(kSendChanges, algorithm_)) return std::nullopt;
+  return bytes_of_model(parameters) + kFrame + (gradients ? kLongerName : 0);
 }
+
+bool ExpectedLedger::counts_examples_by_gradients() const { return contains(kCountOnce, algorithm_); }
 
 std::int64_t ExpectedLedger::bytes_of_model(std::int64_t parameters) const {
   return times(parameters, settings_.of("experiment.dtype") == "float64" ? 8 : 4);

@@ -119,6 +119,8 @@ class ExpectedLedger {
   /// How many bytes each client sends in a round, where that is the change of such a model and its number of
   /// examples; none of other algorithms.
   std::optional<std::int64_t> bytes_sent_up(std::int64_t parameters) const;
+  /// Whether rounds count as many gradients as examples.
+  bool counts_examples_by_gradients() const;
   /// Whether messages may be clipped around several centres. Their spread, which is of the run's models, then
   /// takes from what of_messages() says.
   bool may_have_centres() const;

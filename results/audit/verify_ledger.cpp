@@ -346,6 +346,12 @@ Verification verify_ledger(const AuditedRun& run) {
                 "downlink_bytes", "to", of_rounds);
   compare_bytes(rounds, &RoundRecord::uplink_bytes, expected.bytes_sent_up(summary.parameters),
                 "uplink_bytes", "by", of_rounds);
+  for (const RoundRecord& round : rounds) {
+    if (expected.counts_examples_by_gradients())
+      of_rounds.result(round.cost.gradients == round.examples, "gradients",
+                       fmt::format(" of round {}", round.round), std::to_string(round.cost.gradients),
+                       fmt::format("{}, one of each example", round.examples));
+  }
   of_rounds.conclude();
   if (ledger.unit() == Unit::kLocal && expected.may_have_any_releases())
     verification.notes.emplace_back(
