@@ -168,6 +168,8 @@ class ForgedRun : public testing::Test {
 
   // Whether the rounds of runs from here on tell accuracies of clients.
   void test_clients(bool tests) { tests_clients_ = tests; }
+  // How many gradients they count of an example.
+  void test_gradients(std::int64_t gradients) { gradients_ = gradients; }
 
  private:
   std::vector<std::string> differences_of(Summary summary, const std::string& toml, const Ledger& ledger,
@@ -185,9 +187,12 @@ class ForgedRun : public testing::Test {
     for (std::int64_t round = 1; round <= rounds; ++round) {
       RoundRecord record = round_record(round);
       record.clients = 3;
-      record.downlink_bytes = 3 * (32 + 4 * summary.parameters);
-      record.uplink_bytes = 3 * (51 + 4 * summary.parameters);
+      const bool sends_two = toml.find("\"scaffold\"") != std::string::npos;  // of each size
+      const std::int64_t numbers = (sends_two ? 8 : 4) * summary.parameters;
+      record.downlink_bytes = 3 * ((sends_two ? 58 : 32) + numbers);
+      record.uplink_bytes = 3 * ((sends_two ? 72 : 51) + numbers);
       record.examples = examples;
+      record.cost.gradients = gradients_ * examples;
       if (tests_clients_) record.per_client = ClientMetrics{.tested = 3};
       run.append(record);
     }
@@ -198,6 +203,7 @@ class ForgedRun : public testing::Test {
 
   const Scratch scratch_;
   int runs_ = 0;
+  std::int64_t gradients_ = 1;
   bool tests_clients_ = false;
 };
 

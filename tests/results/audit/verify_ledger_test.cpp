@@ -58,6 +58,17 @@ TEST_F(ForgedRun, TellsTheSizeOfItsModelByWhatWasSent) {
   EXPECT_THAT(with("name", "\"theirs\""), Not(Contains(HasSubstr("link_bytes"))));
 }
 
+// It counts the gradients of examples, and those alone.
+TEST_F(ForgedRun, TellsHowManyGradientsThereAreByItsExamples) {
+  test_gradients(2);
+  EXPECT_THAT(
+      differences(toml("record"), ledger_of_records(honest)),
+      ElementsAre(
+          "rounds.jsonl: gradients of round 1 and 3 more is 960; recomputed: 480, one of each example"));
+  EXPECT_THAT(differences(toml("record", {{"name", "\"ditto\""}}), ledger_of_records(honest)),
+              Not(Contains(HasSubstr("gradients"))));
+}
+
 // Each setting of the experiment by itself, where the ledger stays as it was.
 TEST_F(ForgedRun, IsNoticedByEverySettingOfItsExperiment) {
   const Ledger ledger = ledger_of_records(honest);

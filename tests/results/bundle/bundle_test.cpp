@@ -168,8 +168,10 @@ TEST_F(BundleTest, RefusesARunThatIsNotAsItWasSealed) {
     return message;
   };
   record("runs/dp-fedavg-seed-1");
-  for (const char* name : {kRoundsFile, kLedgerFile, kExperimentFile, kEnvironmentFile, kSealFile})
+  for (const char* name : {kRoundsFile, kLedgerFile, kEnvironmentFile, kSealFile})
     EXPECT_THAT(refusal_without(name), HasSubstr(std::string("dp-fedavg-seed-1/") + name + ": is not there"));
+  EXPECT_THAT(refusal_without(kExperimentFile),
+              HasSubstr("dp-fedavg-seed-1: the run cannot be read: experiment.toml: is missing"));
   const std::string experiment = content_of(run / kExperimentFile);
   fs::remove(run / kExperimentFile);
   fs::create_symlink("/dev/null", run / kExperimentFile);
