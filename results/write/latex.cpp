@@ -128,9 +128,7 @@ std::string to_latex(const ReaderTable& table) {
   }
   const bool by_points = std::ranges::any_of(
       table.grid, [](const CellColumn& column) { return alignment_of(column).starts_with('S'); });
-  std::string text;
-  if (table.names_packages)
-    text += fmt::format("% Needs \\usepackage{{booktabs{}}}.\n", by_points ? ", siunitx" : "");
+  std::string text = fmt::format("% Needs \\usepackage{{booktabs{}}}.\n", by_points ? ", siunitx" : "");
   text += "\\begin{table}\n  \\centering\n";
   // In text mode bold digits are bold throughout, which siunitx 3.2 in math mode misses; and ± of the math
   // font, because many installations have that of text as a bitmap only.

@@ -117,8 +117,7 @@ ReaderTable reader_table(const Pairs& pairs) {
   return {.caption = pairs.caption,
           .grid = cell_grid(columns_of(pairs), pairs.pairs),
           .legend = pairs_legend(pairs),
-          .notes = pairs.notes,
-          .names_packages = false};
+          .notes = pairs.notes};
 }
 
 // One number of a pair, or none.

@@ -13,7 +13,6 @@ struct ReaderTable {
   CellGrid grid = {};        ///< empty where no run is finished
   std::string legend = {};
   std::vector<std::string> notes = {};
-  bool names_packages = true;  ///< whether LaTeX begins with a comment about those that it needs
 };
 
 /// A Markdown table that also reads well in a terminal: caption above it, legend and notes below it.

@@ -23,7 +23,7 @@ constexpr std::int64_t kActivationsInCache = 5'000'000;
 constexpr std::int64_t kLargestMicroBatch = 256;
 // Weights that are more than all that are read from memory by every micro-batch, which then has twice as many
 // activations as there are: measured with the ResNet-18 of 11.2 million weights on 28x28 images (1.4 million
-// activations an example), 16 examples train in 0.64 of the time of 2.
+// activations an example), 16 examples train in 0.69 of the time of 2.
 constexpr std::int64_t kActivationsAWeight = 2;
 // A GPU wants much work at once. In single precision these numbers are 4 GiB: 256 examples of that ConvNet,
 // whose convolutions then take a hundred times as long as their launches.

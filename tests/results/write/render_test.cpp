@@ -192,7 +192,8 @@ TEST(RenderPairs, MarksNoLeastOfNothing) {
 
 TEST(RenderPairs, PrintsLatex) {
   const std::string text = render_pairs_latex(render_pairs_sample());
-  EXPECT_THAT(text, StartsWith("\\begin{table}\n  \\centering\n  \\caption{Experiment quickstart"));
+  EXPECT_THAT(text, StartsWith("% Needs \\usepackage{booktabs}.\n\\begin{table}\n  \\centering\n  "
+                               "\\caption{Experiment quickstart"));
   EXPECT_THAT(
       text,
       HasSubstr("  \\begin{tabular}{llrrrrrrrl}\n    \\toprule\n    A & B & seeds & A - B (points) & "
