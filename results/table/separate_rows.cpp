@@ -56,7 +56,8 @@ Counts count(const std::vector<RunSettings>& row, Sweep RunSettings::*member) {
 // What runs say, all of them, so that no row has a dash where it has a value that another one shows.
 struct Told {
   std::set<std::string> parameters, conditions;
-  std::map<std::string, std::set<std::string>> swept;  // by path, the experiments that sweep it
+  // By path, the experiments that sweep it, and their labels that it makes a difference for.
+  std::map<std::string, std::map<std::string, std::set<std::string>>> swept;
 
   // Adds in what these runs of one row differ. Records from before there was a condition lack it.
   void add_differing(const std::vector<RunSettings>& row) {
@@ -99,8 +100,8 @@ void give(const RunSettings& run, const Told& told) {
     if (!swept_value(sweep, path)) sweep.emplace_back(path, value);
   };
   for (const auto& [path, experiments] : told.swept) {
-    // A grid that has the path and not for this run has it for algorithms that it makes a difference for.
-    if (experiments.contains(run.summary->experiment) || is_choice(path)) continue;
+    const auto own = experiments.find(run.summary->experiment);
+    if (is_choice(path) || (own != experiments.end() && !own->second.contains(run.summary->label))) continue;
     if (const std::string value = value_at(run, path); !value.empty()) add(path, plain(value));
   }
   for (const auto& [name, value] : run.parameters) {
@@ -140,7 +141,8 @@ void separate_by_settings(std::vector<FoundRun>& runs) {
   for (FoundRun& run : runs) {
     if (!run.summary) continue;
     rows[key_of(*run.summary)].push_back(run_settings(run));
-    for (const auto& [path, value] : run.summary->sweep) told.swept[path].insert(run.summary->experiment);
+    for (const auto& [path, value] : run.summary->sweep)
+      told.swept[path][run.summary->experiment].insert(run.summary->label);
   }
   for (const auto& [key, row] : rows) told.add_differing(row);
   for (const auto& [key, row] : rows) {

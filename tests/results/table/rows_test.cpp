@@ -139,6 +139,13 @@ TEST(SeparateRows, ShowValuesOfRunsThatSweepNothing) {
     runs[i].summary->sweep = {{"training.rate", runs[i].summary->algorithm_parameters[0].second}};
   separate_by_settings(runs);
   EXPECT_EQ(runs[2].summary->sweep, (Sweep{{"training.rate", "0.3"}}));
+  // Also of an experiment of that name, but for algorithms that its grid makes no difference for.
+  runs = {run_of("grid", "fedavg", "0.1", "0"), run_of("grid", "fedavg", "0.3", "0"),
+          run_of("grid", "fedprox", "0.3", "0")};
+  runs[0].summary->sweep = {{"training.rate", "0.1"}};
+  separate_by_settings(runs);
+  EXPECT_EQ(runs[1].summary->sweep, (Sweep{{"training.rate", "0.3"}}));
+  EXPECT_THAT(runs[2].summary->sweep, IsEmpty());
 
   runs = {run_of("one", "fedavg", "1.0", "0"), run_of("one", "fedavg", "1.0", "2"),
           run_of("one", "fedprox", "1.0", "0")};
