@@ -59,10 +59,7 @@ Accesses in_order(Accesses accesses) {
 }
 
 // What one list of accesses is worth by RDP.
-struct RdpWorth {
-  Claim claim;
-  double order = 0;  // the best one; 0 without a finite epsilon
-};
+using RdpWorth = Odometer::Worth;
 
 // A ledger as the RDP accountant reads it.
 struct RdpReading {
@@ -217,10 +214,17 @@ Account account(const Ledger& ledger, const AccountSettings& settings) {
   return account;
 }
 
+double epsilon_of_filter(double budget, const AccountSettings& settings) {
+  return epsilon_of_filter(rdp_orders(settings.orders), budget, settings.delta,
+                           conversion_of(settings.conversion));
+}
+
 Odometer::Odometer(const AccountSettings& settings) : reader_(std::make_shared<RdpReader>(settings)) {}
 
 Claim Odometer::epsilon(const Ledger& ledger) const { return reader_->read(ledger, false).claim; }
 
-Claim Odometer::epsilon(const std::vector<Access>& accesses) const { return reader_->worth(accesses).claim; }
+Odometer::Worth Odometer::worth(const std::vector<Access>& accesses) const {
+  return reader_->worth(accesses);
+}
 
 }  // namespace fedarena

@@ -29,6 +29,13 @@ bool tells_nothing(std::span<const double> rdp) {
   return std::find(rdp.begin(), rdp.end(), 0.0) != rdp.end();
 }
 
+// What a divergence of that order becomes an epsilon by, added to it.
+double price_of_delta(double order, double delta, Conversion conversion) {
+  const double price = -std::log(delta) / (order - 1);
+  return conversion == Conversion::kClassic ? price
+                                            : price + std::log1p(-1 / order) - std::log(order) / (order - 1);
+}
+
 }  // namespace
 
 Conversion conversion_of(std::string_view name) {
@@ -45,13 +52,34 @@ RdpEpsilon epsilon_of_rdp(std::span<const double> orders, std::span<const double
   if (tells_nothing(rdp)) return {0, orders.front()};
   RdpEpsilon best{kInfinity, orders.front()};
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    const double a = orders[i];
-    double epsilon = rdp[i] - std::log(delta) / (a - 1);
-    if (conversion == Conversion::kBalle) epsilon += std::log1p(-1 / a) - std::log(a) / (a - 1);
-    if (epsilon < best.epsilon) best = {epsilon, a};
+    const double epsilon = rdp[i] + price_of_delta(orders[i], delta, conversion);
+    if (epsilon < best.epsilon) best = {epsilon, orders[i]};
   }
   best.epsilon = std::max(best.epsilon, 0.0);
   return best;
+}
+
+double epsilon_of_filter(std::span<const double> orders, double budget, double delta, Conversion conversion) {
+  check_epsilon(budget);
+  check_delta(delta);
+  std::vector<double> paying;
+  for (const double order : orders) {
+    check_order(order);
+    if (price_of_delta(order, delta, conversion) < budget) paying.push_back(order);
+  }
+  if (budget == kInfinity || paying.size() < 2) return budget;  // nothing is left to choose
+  const auto exceeds_one = [&](double more) {
+    double sum = 0;
+    for (const double order : paying) sum += std::exp(-(order - 1) * more);
+    return sum > 1;
+  };
+  double low = 0, high = 1;
+  while (exceeds_one(high)) high *= 2;
+  while (high - low > 1e-12 * high) {
+    const double middle = low + (high - low) / 2;
+    (exceeds_one(middle) ? low : high) = middle;
+  }
+  return budget + high;
 }
 
 double delta_of_rdp(std::span<const double> orders, std::span<const double> rdp, double epsilon) {

@@ -24,8 +24,7 @@ struct ImageFolderConfig {
     return {
         {"path", &ImageFolderConfig::path,
          "The folder that holds train/CLASS/ and test/CLASS/ with PNG or JPEG files, or, with test_fraction, "
-         "CLASS/; relative to the "
-         "working directory, else to a folder of FEDARENA_DATA."},
+         "CLASS/; relative to the working directory, else to a folder of FEDARENA_DATA."},
         {"test_fraction", &ImageFolderConfig::test_fraction,
          "About which part of PATH/CLASS/ is set aside for testing, each picture by its own content; 0: "
          "what lies in test/, beside train/.",

@@ -113,7 +113,7 @@ void check_outside_runs(const std::string& option, const std::filesystem::path& 
 }
 
 void check_output(const std::string& option, const std::filesystem::path& file,
-                  std::initializer_list<const char*> endings) {
+                  const std::vector<std::string>& endings) {
   const std::string name = file.filename().string();
   const auto has = [&](std::string_view ending) { return name.ends_with(ending) && name != ending; };
   if (std::ranges::any_of(endings, has)) return check_outside_runs(option, file);

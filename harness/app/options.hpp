@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -92,7 +91,7 @@ void check_outside_runs(const std::string& option, const std::filesystem::path& 
 
 /// The same for a file to write, and unless its name ends in one of these: ".png", ".svg".
 void check_output(const std::string& option, const std::filesystem::path& file,
-                  std::initializer_list<const char*> endings);
+                  const std::vector<std::string>& endings);
 
 /// Throws Error, naming the option, where that is a file that the command reads, or lies in such a folder.
 void check_not_input(const std::string& option, const std::filesystem::path& output,

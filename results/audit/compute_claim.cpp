@@ -169,7 +169,8 @@ Claim ChargedBudget::charge(const Claim& spent, std::int64_t client) const {
   if (!any_ || unprotected) return spent;
   const bool own = claim_.budget.is_list();
   Claim budget{.epsilon = own ? claim_.budget.of(client) : claim_.budget.number()};
-  if (own ? ledger_.varies(client) : all_varied_) return budget;
+  if (own ? ledger_.varies(client) : all_varied_)
+    return {.epsilon = epsilon_of_filter(*budget.epsilon, claim_.settings)};
   // Rounds that data left out are charged, but whatever came of them, the budget was not to be passed.
   const bool beyond = !spent.epsilon || *spent.epsilon > *budget.epsilon;
   return ledger_.ended_after() > 0 && beyond ? budget : spent;

@@ -15,8 +15,8 @@
 namespace fedarena::results {
 
 /// What is claimed where a budget governs a run. What was spent of it is an epsilon as far as a plan said so
-/// before. Where data decided how much is spent, a filter proves the budget (Rogers et al. 2016; Lecuyer
-/// 2021), not what data left of it. Claim and ledger must outlive it.
+/// before. Where data may have decided what is asked for, that is what a filter with the budget proves
+/// (epsilon_of_filter), not what data left of it. Claim and ledger must outlive it.
 class ChargedBudget {
  public:
   ChargedBudget(const PrivacyClaim& claim, const Ledger& ledger);

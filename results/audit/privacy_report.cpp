@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "fedarena/accounting/account.hpp"
 #include "fedarena/accounting/pure.hpp"
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
@@ -48,7 +47,7 @@ double cost(const Access& kind, double order, RdpAccountant& accountant) {
 }
 
 void set_parts(ClientGroup& group, const AccountSettings& settings) {
-  if (!group.rdp || !group.rdp->epsilon) return;
+  if (group.by_budget || !group.rdp->epsilon) return;
   RdpAccountant accountant(rdp_orders(settings.orders));
   std::vector<double> costs;
   try {
@@ -65,25 +64,6 @@ void set_parts(ClientGroup& group, const AccountSettings& settings) {
     const bool infinite = std::isinf(costs[i]);
     group.events[i].part = std::isinf(total) ? (infinite ? kInfinity : 0) : total > 0 ? costs[i] / total : 0;
   }
-}
-
-std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary) {
-  std::vector<ClientGroup> groups = client_groups(ledger);
-  if (!summary.privacy) return groups;
-  const AccountSettings& settings = summary.privacy->settings;
-  const Account account = fedarena::account(ledger, settings);
-  std::map<std::int64_t, const ClientAccount*> accounts;
-  for (const ClientAccount& client : account.clients) accounts[client.client] = &client;
-  const ChargedBudget budget(*summary.privacy, ledger);
-  for (ClientGroup& group : groups) {
-    const ClientAccount& one = *accounts.at(group.clients.empty() ? -1 : group.clients.front());
-    group.rdp = budget.charge_all(one.rdp, group.clients);
-    group.by_budget = group.rdp != one.rdp;
-    if (group.by_budget) continue;
-    group.order = one.order;
-    set_parts(group, settings);
-  }
-  return groups;
 }
 
 // The name of the algorithm's plugin; empty where the record does not say.
@@ -126,6 +106,19 @@ std::vector<ClientGroup> client_groups(const Ledger& ledger) {
   return groups;
 }
 
+void charge_groups(std::span<ClientGroup> groups, const PrivacyClaim& claim, const Ledger& ledger,
+                   const Odometer& odometer) {
+  const ChargedBudget budget(claim, ledger);
+  for (ClientGroup& group : groups) {
+    std::vector<Access> accesses;
+    for (const EventShare& kind : group.events) accesses.push_back({kind.event, kind.count});
+    const Odometer::Worth spent = odometer.worth(accesses);
+    group.rdp = budget.charge_all(spent.claim, group.clients);
+    group.by_budget = group.rdp != spent.claim;
+    if (!group.by_budget) group.order = spent.order;
+  }
+}
+
 PrivacyReport privacy_report(const RunDirectory& run) {
   PrivacyReport report{.path = run.path(), .summary = run.summary()};
   // Its ledger is written each round, the summary with checkpoints alone.
@@ -135,7 +128,12 @@ PrivacyReport privacy_report(const RunDirectory& run) {
   compute_claim(report.summary, ledger);
   if (report.summary.privacy) ledger = paid_part(*report.summary.privacy, ledger);
   report.plugin = plugin_name(run, report.summary.algorithm);
-  report.groups = groups_of(ledger, report.summary);
+  report.groups = client_groups(ledger);
+  if (report.summary.privacy) {
+    const AccountSettings& settings = report.summary.privacy->settings;
+    charge_groups(report.groups, *report.summary.privacy, ledger, Odometer(settings));
+    for (ClientGroup& group : report.groups) set_parts(group, settings);
+  }
   report.exact = exact_findings(ledger);
   report.keeps =
       std::ranges::any_of(ledger.clients(), [](const auto& client) { return !client.second.kept.empty(); });

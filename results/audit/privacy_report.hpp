@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
+#include "fedarena/accounting/odometer.hpp"
 
 #include "results/audit/ledger_findings.hpp"
 #include "results/record/record.hpp"
@@ -51,6 +53,11 @@ PrivacyReport privacy_report(const RunDirectory& run);
 
 /// What happened to the clients of a ledger, without epsilons.
 std::vector<ClientGroup> client_groups(const Ledger& ledger);
+
+/// Gives them the epsilons of RDP that the claim charges for them, each with its order. Claim and ledger are
+/// one run's.
+void charge_groups(std::span<ClientGroup> groups, const PrivacyClaim& claim, const Ledger& ledger,
+                   const Odometer& odometer);
 
 /// The clients of a group: "0-4, 7", or "all".
 std::string clients_text(const ClientGroup& group);

@@ -73,7 +73,7 @@ std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
   text += group.clients.empty()
               ? "all clients"
               : fmt::format("{} {}", group.clients.size() == 1 ? "client" : "clients", ranges(group.clients));
-  if (group.by_budget) text += ", for which the budget is charged";
+  if (group.by_budget) text += ", charged by the budget";
   if (report.summary.privacy && std::isfinite(group.order) && group.order > 0) {
     text += fmt::format(" (share of the Rényi divergence at order {})", order_text(group.order));
   }

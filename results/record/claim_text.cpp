@@ -83,10 +83,15 @@ std::string delta_warning(const PrivacyClaim& claim) {
 
 std::string charge_text(const PrivacyClaim& claim) {
   if (!claim.made_rdp) return {};
-  if (charges_budget(claim)) return "epsilon is the budget";
+  if (charges_budget(claim)) {
+    const bool whole = contains(claim.budget.numbers(), *claim.rdp->epsilon);
+    return !whole
+               ? fmt::format("epsilon is what a filter with the budget {} proves", budget_text(claim.budget))
+               : "epsilon is the budget";
+  }
   // The client with the largest epsilon may be another one than those whose accesses changed.
   if (claim.varied && claim.budget.is_list() && claim.made_rdp == claim.rdp && claim.rdp->epsilon)
-    return "clients whose accesses changed are charged their budgets";
+    return "clients whose accesses changed are charged what a filter with their budgets proves";
   const bool charges_more = claim.made_rdp != claim.rdp || claim.made_pld != claim.pld;
   return charges_more ? "epsilon charges for all that was planned" : "";
 }

@@ -74,7 +74,7 @@ enum class DrawnSizes { kNone, kBatches, kCohorts };
 /// number of this kind is shown.
 bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim);
 
-/// Whether epsilon is a budget, because data decided how much of it was spent.
+/// Whether epsilon is what a budget proves, because data decided how much of it was spent.
 bool charges_budget(const PrivacyClaim& claim);
 /// Whether epsilon is proven only if data had no say in what was asked for from round to round.
 bool assumes_data_had_no_say(const PrivacyClaim& claim);

@@ -43,13 +43,6 @@ class Odometers {
   std::deque<std::pair<AccountSettings, Odometer>> odometers_;
 };
 
-// What a group's accesses are worth by RDP.
-Claim worth(const ClientGroup& group, const Odometer& odometer) {
-  std::vector<Access> accesses;
-  for (const EventShare& kind : group.events) accesses.push_back({kind.event, kind.count});
-  return odometer.epsilon(accesses);
-}
-
 // A long list of clients, cut short.
 std::string short_clients(const ClientGroup& group) {
   constexpr std::size_t kLongest = 120;
@@ -94,11 +87,11 @@ std::string group_table(std::span<const ClientGroup> groups, bool planned) {
        [](const ClientGroup& group) { return claim_text(group.rdp, epsilon_number); }},
       {"accesses", Align::kText, happened}};
   const bool by_budget = std::ranges::any_of(groups, &ClientGroup::by_budget);
-  std::string html = scrolling(
-      {.caption = by_budget ? "What was asked for, or planned, of whose data, for which budgets are charged"
-                  : planned ? "What is charged for whose data"
-                            : "What happened to whose data",
-       .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
+  std::string html =
+      scrolling({.caption = by_budget ? "What was asked for, or planned, of whose data, charged by budgets"
+                            : planned ? "What is charged for whose data"
+                                      : "What happened to whose data",
+                 .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
   if (groups.size() > kMost) {
     html +=
         html_element("p", fmt::format("and {} more groups of clients; fedarena privacy RUN lists them all",
@@ -129,13 +122,7 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
   try {
     const Ledger ledger = paid_part(claim, read_ledger(seed.path, claim.unit));
     std::vector<ClientGroup> groups = client_groups(ledger);
-    const Odometer& odometer = odometers.of(claim.settings);
-    const ChargedBudget budget(claim, ledger);
-    for (ClientGroup& group : groups) {
-      const Claim spent = worth(group, odometer);
-      group.rdp = budget.charge_all(spent, group.clients);
-      group.by_budget = group.rdp != spent;
-    }
+    charge_groups(groups, claim, ledger, odometers.of(claim.settings));
     compare_claims(claim, groups, seed.path, problems);
     html += exact_list(ledger) + group_table(groups, claim.made_rdp.has_value());
   } catch (const Error& error) {

@@ -12,13 +12,15 @@ namespace fedarena::results {
 
 /// The table for readers: columns for what tells its rows apart (parts of the setting, and what a sweep
 /// gives, only where rows differ), then the selected ones. An empty selection stands for the default one.
+/// What all rows share stands above it, notes below it; the best result of comparable rows is bold.
 ReaderTable reader_table(const Table& table, const Selection& selection = {});
 
-/// It, for each that reads it: what all rows share above it, notes below it, the best result of comparable
-/// rows in bold.
-std::string render_markdown(const Table& table, const Selection& selection = {});
-std::string render_latex(const Table& table, const Selection& selection = {});
-std::string render_html(const Table& table, const Selection& selection = {});
+/// A matrix with the caption, legend and notes of its table. What the table marks as the best of its setting
+/// is bold. Where rows have published figures, a column of them stands beside the column of results.
+ReaderTable reader_table(const Table& table, const Pivot& pivot);
+
+/// Pairs and the rule by which verdicts are given.
+ReaderTable reader_table(const Pairs& pairs);
 
 /// Comma-separated raw numbers, one line a row, always with the same columns; quoting as in RFC 4180, lines
 /// end with a line feed. Notes have no place in it: print `Table::notes` elsewhere.
@@ -30,18 +32,9 @@ std::optional<Published> raw_published(const Row& row);
 /// All raw numbers as JSON, with the results of every seed and the notes.
 std::string render_json(const Table& table);
 
-/// A matrix with the caption, legend and notes of its table. What the table marks as the best of its setting
-/// is bold. Where rows have published figures, a column of them stands beside the column of results.
-std::string render_pivot_markdown(const Table& table, const Pivot& pivot);
-std::string render_pivot_latex(const Table& table, const Pivot& pivot);
-
-/// Comma-separated raw numbers; each column of the matrix is "VALUE mean", "VALUE std", "VALUE half_width_95"
-/// and "VALUE seeds", and "VALUE published" where rows have such figures.
+/// A matrix as comma-separated raw numbers; each column of the matrix is "VALUE mean", "VALUE std", "VALUE
+/// half_width_95" and "VALUE seeds", and "VALUE published" where rows have such figures.
 std::string render_pivot_csv(const Table& table, const Pivot& pivot);
-
-/// Pairs and the rule by which verdicts are given.
-std::string render_pairs_markdown(const Pairs& pairs);
-std::string render_pairs_latex(const Pairs& pairs);
 
 /// Comma-separated raw numbers, one line a pair, always with the same columns. Fractions stay fractions.
 /// Notes have no place in it: print `Pairs::notes` elsewhere.

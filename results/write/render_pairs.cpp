@@ -113,13 +113,6 @@ std::string pairs_legend(const Pairs& pairs) {
       kErrorRate, kLeastSeeds);
 }
 
-ReaderTable reader_table(const Pairs& pairs) {
-  return {.caption = pairs.caption,
-          .grid = cell_grid(columns_of(pairs), pairs.pairs),
-          .legend = pairs_legend(pairs),
-          .notes = pairs.notes};
-}
-
 // One number of a pair, or none.
 struct RawNumber {
   const char* name;
@@ -147,9 +140,12 @@ std::vector<RawNumber> numbers_of(const Pair& pair) {
 
 }  // namespace
 
-std::string render_pairs_markdown(const Pairs& pairs) { return to_markdown(reader_table(pairs)); }
-
-std::string render_pairs_latex(const Pairs& pairs) { return to_latex(reader_table(pairs)); }
+ReaderTable reader_table(const Pairs& pairs) {
+  return {.caption = pairs.caption,
+          .grid = cell_grid(columns_of(pairs), pairs.pairs),
+          .legend = pairs_legend(pairs),
+          .notes = pairs.notes};
+}
 
 std::string render_pairs_csv(const Pairs& pairs) {
   std::vector<std::string> headings = {"sweep", "a", "b", "metric", "seeds"};

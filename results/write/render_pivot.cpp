@@ -67,6 +67,8 @@ std::string pivot_legend(const Table& table, const Pivot& pivot) {
   return text;
 }
 
+}  // namespace
+
 ReaderTable reader_table(const Table& table, const Pivot& pivot) {
   if (table.rows.empty()) return reader_table(table);
   std::vector<Column<PivotLine>> columns;
@@ -92,16 +94,6 @@ ReaderTable reader_table(const Table& table, const Pivot& pivot) {
           .grid = cell_grid(columns, pivot.lines),
           .legend = pivot_legend(table, pivot),
           .notes = table.notes};
-}
-
-}  // namespace
-
-std::string render_pivot_markdown(const Table& table, const Pivot& pivot) {
-  return to_markdown(reader_table(table, pivot));
-}
-
-std::string render_pivot_latex(const Table& table, const Pivot& pivot) {
-  return to_latex(reader_table(table, pivot));
 }
 
 std::string render_pivot_csv(const Table& table, const Pivot& pivot) {

@@ -234,16 +234,4 @@ ReaderTable reader_table(const Table& table, const Selection& selection) {
   return result;
 }
 
-std::string render_markdown(const Table& table, const Selection& selection) {
-  return to_markdown(reader_table(table, selection));
-}
-
-std::string render_latex(const Table& table, const Selection& selection) {
-  return to_latex(reader_table(table, selection));
-}
-
-std::string render_html(const Table& table, const Selection& selection) {
-  return to_html_page(reader_table(table, selection));
-}
-
 }  // namespace fedarena::results

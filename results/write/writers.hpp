@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,13 @@ std::string to_latex(const ReaderTable& table);
 /// A small HTML page of its own: one <table>, its caption, the legend and the notes. It names its encoding,
 /// loads nothing and holds no script, so that a browser opens it as a file.
 std::string to_html_page(const ReaderTable& table);
+
+/// These by the name of what they write: "html", "latex", "markdown".
+using ReaderWriters = std::map<std::string, std::string (*)(const ReaderTable&)>;
+inline const ReaderWriters& reader_writers() {
+  static const ReaderWriters kWriters{{"html", to_html_page}, {"latex", to_latex}, {"markdown", to_markdown}};
+  return kWriters;
+}
 
 /// A table as an element of a page; the first cell of a row names it.
 struct HtmlTable {

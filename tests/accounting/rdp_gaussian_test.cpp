@@ -175,6 +175,21 @@ TEST(Conversion, AtDeltaZeroIsInfiniteUnlessNothingIsTold) {
   EXPECT_EQ(delta_of_rdp(List{2, 3}, List{0, 0}, 0), 0);
 }
 
+// By hand: exp(-D) + exp(-2 D) = 1 where exp(-D) is the golden ratio less one.
+TEST(Conversion, OfAFilterPaysForTheChoiceOfAnOrder) {
+  const double more = std::log((1 + std::sqrt(5.0)) / 2);
+  EXPECT_NEAR(epsilon_of_filter(List{2, 3}, 20, 1e-5), 20 + more, 1e-9);
+  // Order 2 pays for nothing below 10.1 (11.5 by the classic conversion), order 3 for nothing below 4.8.
+  EXPECT_EQ(epsilon_of_filter(List{2, 3}, 10, 1e-5), 10);
+  EXPECT_NEAR(epsilon_of_filter(List{2, 3}, 10.2, 1e-5), 10.2 + more, 1e-9);
+  EXPECT_EQ(epsilon_of_filter(List{2, 3}, 10.2, 1e-5, Conversion::kClassic), 10.2);
+  EXPECT_EQ(epsilon_of_filter(List{2, 3}, 1, 1e-5), 1) << "pure epsilons alone pay";
+  EXPECT_EQ(epsilon_of_filter(List{2, 3}, 1, 0), 1);
+  EXPECT_EQ(epsilon_of_filter(List{2, 3}, kInfinity, 1e-5), kInfinity);
+  EXPECT_THROW(epsilon_of_filter(List{2, 3}, -1, 1e-5), Error);
+  EXPECT_THROW(epsilon_of_filter(List{1, 3}, 1, 1e-5), Error);
+}
+
 TEST(Conversion, ToDeltaReproducesTheReference) {
   const List orders = rdp_orders("opacus");
   const auto delta_of = [&](double rate, double noise, double steps, double epsilon) {

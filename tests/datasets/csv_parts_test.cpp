@@ -73,6 +73,9 @@ TEST_F(CsvTables, SayWhatWasTakenOfATable) {
 TEST_F(CsvTables, TellNothingOfLabelsWhereTheyArePrivate) {
   EXPECT_THAT(words("x,y\n1,no\n2,yes\n", "x,y\n3,yes\n", {.target = "y"}, true, false),
               EndsWith("\n  target: \"y\", 2 classes: \"no\", \"yes\""));
+  EXPECT_THAT(words("x,w,y\n1,red,no\n2,red,yes\n", "x,w,y\n3,blue,yes\n",
+                    {.target = "y", .categorical = {"w"}}, true, false),
+              HasSubstr("categorical: \"w\" (2 values)\n"));
   EXPECT_THAT(
       words("x,y\n1,2.5\n2,3\n", "x,y\n1,1\n", {.target = "y", .task = CsvTask::kRegression}, true, false),
       EndsWith("\n  target: \"y\", numbers"));

@@ -67,4 +67,7 @@ FEDARENA_API Account account(const Ledger& ledger, const AccountSettings& settin
 /// PLD epsilon of one client's units.
 FEDARENA_API Claim pld_claim(const std::vector<Access>& accesses, const AccountSettings& settings);
 
+/// What a filter with that budget proves where data may decide what is asked for next; see epsilon_of_filter.
+FEDARENA_API double epsilon_of_filter(double budget, const AccountSettings& settings);
+
 }  // namespace fedarena

@@ -29,6 +29,13 @@ struct FEDARENA_API RdpEpsilon {
 FEDARENA_API RdpEpsilon epsilon_of_rdp(std::span<const double> orders, std::span<const double> rdp,
                                        double delta, Conversion conversion = Conversion::kBalle);
 
+/// What a privacy filter proves for delta, 0 <= delta < 1, that goes on while any of the orders proves no
+/// more than `budget` >= 0, where answers decide what is asked for next: then they decide that order, too. Of
+/// one order fixed beforehand that is the budget (Feldman & Zrnic, NeurIPS 2021); of several it is budget +
+/// D, where exp(-(order - 1) D) summed over the orders that can pay is 1 (docs/accounting.md).
+FEDARENA_API double epsilon_of_filter(std::span<const double> orders, double budget, double delta,
+                                      Conversion conversion = Conversion::kBalle);
+
 /// The least delta that the curve proves for epsilon >= 0 by the conversion of Balle et al.; at most 1.
 FEDARENA_API double delta_of_rdp(std::span<const double> orders, std::span<const double> rdp, double epsilon);
 

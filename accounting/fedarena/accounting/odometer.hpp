@@ -18,7 +18,13 @@ class FEDARENA_API Odometer {
   /// The run's epsilon so far.
   Claim epsilon(const Ledger& ledger) const;
   /// The epsilon of one unit that was asked for this.
-  Claim epsilon(const std::vector<Access>& accesses) const;
+  Claim epsilon(const std::vector<Access>& accesses) const { return worth(accesses).claim; }
+  /// The same with the order of divergences that proves it, as RdpEpsilon has it; 0 without a finite epsilon.
+  struct Worth {
+    Claim claim;
+    double order = 0;
+  };
+  Worth worth(const std::vector<Access>& accesses) const;
 
  private:
   std::shared_ptr<const RdpReader> reader_;

@@ -114,6 +114,12 @@ Event unsampled(const AccessSpec& spec, const std::string& mechanism) {
   return RandomizedResponse{spec.categories.value_or(2), epsilon};
 }
 
+// The least whole number that is not below this one but for rounding: 1 / (1 / 3.0) may exceed 3.
+double whole_steps(double steps) {
+  const double nearest = std::round(steps);
+  return std::abs(steps - nearest) <= 1e-15 * steps ? nearest : std::ceil(steps);
+}
+
 // Steps that hold all units once.
 double steps_of_an_epoch(const AccessSpec& spec) {
   if (spec.batch_size && spec.examples) {
@@ -122,7 +128,7 @@ double steps_of_an_epoch(const AccessSpec& spec) {
   }
   const double rate = spec.rate();
   if (rate == 0) throw Error::of("--epochs is given, but an epoch at sampling rate 0 never ends");
-  return std::ceil(1 / rate * (1 - 1e-12));  // 1 / (1 / 3.0) may exceed 3
+  return whole_steps(1 / rate);
 }
 
 }  // namespace
@@ -159,7 +165,7 @@ double AccessSpec::rate() const {
 std::optional<std::int64_t> AccessSpec::count() const {
   if (!epochs) return steps;
   if (steps) throw Error::of("--steps and --epochs are given; give one or the other");
-  const double total = std::ceil(*epochs * steps_of_an_epoch(*this) * (1 - 1e-12));
+  const double total = whole_steps(*epochs * steps_of_an_epoch(*this));
   if (!(total <= 1e12)) throw Error::of("--epochs is {}; allowed: at most 1e12 steps", *epochs);
   return static_cast<std::int64_t>(total);
 }

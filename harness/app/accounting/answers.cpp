@@ -148,8 +148,8 @@ const Finding& best_of(const std::vector<Finding>& findings, bool least) {
   return *best;
 }
 
-Subject::Subject(const std::vector<std::vector<Access>>& units, std::size_t worst,
-                 const AccountSettings& settings)
+Subject::Subject(const AccountSettings& settings, const std::vector<std::vector<Access>>& units,
+                 std::size_t worst)
     : accesses(units[worst]) {
   for (const std::vector<Access>& unit : units) neighbours.merge(adjacencies(as_assumed(unit, settings)));
   neighbours = joint(std::move(neighbours));

@@ -66,7 +66,8 @@ struct Subject {
   std::set<Adjacency> neighbours;
 
   /// The settings may assume other neighbours than the accesses say.
-  Subject(const std::vector<std::vector<Access>>& units, std::size_t worst, const AccountSettings& settings);
+  Subject(const AccountSettings& settings, const std::vector<std::vector<Access>>& units,
+          std::size_t worst = 0);
 };
 
 /// Prints the numbers on stdout, and on stderr what they are: the claim and what it is said of.

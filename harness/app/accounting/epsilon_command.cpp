@@ -148,7 +148,7 @@ int run_epsilon(const EpsilonArguments& arguments) {
   const std::vector<Finding> findings = ask_each(
       options, [&](const std::string& accountant) { return worst_off(asked, accountant, arguments); });
   const Finding& best = best_of(findings, true);
-  const Subject subject(asked, best.unit, arguments.options.settings);
+  const Subject subject(arguments.options.settings, asked, best.unit);
   const char* wanted = arguments.at_epsilon ? "delta" : "epsilon";
   const char* known = arguments.at_epsilon ? "epsilon" : "delta";
   const double at = arguments.at_epsilon.value_or(options.settings.delta);

@@ -126,7 +126,7 @@ void print_noise_json(const std::vector<Finding>& findings, const Finding& best,
   if (unknown != kNoise) json["noise_multiplier"] = setting.noise_multiplier;
   if (unknown != kRate) json["sampling_rate"] = setting.rate;
   if (unknown != kSteps) json["steps"] = setting.steps;
-  print_json(std::move(json), Subject({accesses_of(arguments, best.solution)}, 0, arguments.options.settings),
+  print_json(std::move(json), Subject(arguments.options.settings, {accesses_of(arguments, best.solution)}),
              arguments.options.settings);
 }
 
@@ -142,12 +142,12 @@ int run_noise(const NoiseArguments& arguments) {
   if (options.json()) {
     print_noise_json(findings, best, unknown, arguments);
   } else {
-    print_text(
-        findings, Subject({accesses_of(arguments, best.solution)}, 0, options.settings), options.settings,
-        fmt::format(
-            "{} by {}: epsilon {} <= {} at delta {}", unknown, explanation(best.answer, options.settings),
-            results::epsilon_number(best.solution.epsilon), *arguments.epsilon, options.settings.delta),
-        ", of");
+    print_text(findings, Subject(options.settings, {accesses_of(arguments, best.solution)}), options.settings,
+               fmt::format("{} by {}: epsilon {} <= {} at delta {}", unknown,
+                           explanation(best.answer, options.settings),
+                           results::epsilon_number(best.solution.epsilon), *arguments.epsilon,
+                           options.settings.delta),
+               ", of");
   }
   return kSuccess;
 }

@@ -11,9 +11,9 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
-#include "fedarena/base/print.hpp"
 
 #include "harness/app/options.hpp"
+#include "harness/app/results/text_output.hpp"
 #include "results/compare/pairs.hpp"
 #include "results/compare/row_differences.hpp"
 #include "results/measures/round_metric.hpp"
@@ -28,17 +28,13 @@ struct CompareArguments {
   std::vector<std::string> labels;
   std::string against;
   std::vector<std::string> across;
-  std::string format = "markdown";
+  TextOutput output;
 };
 
-using PairRenderer = std::string (*)(const results::Pairs&);
-
-const std::map<std::string, PairRenderer>& pair_renderers() {
-  static const std::map<std::string, PairRenderer> kRenderers{{"markdown", results::render_pairs_markdown},
-                                                              {"csv", results::render_pairs_csv},
-                                                              {"latex", results::render_pairs_latex},
-                                                              {"json", results::render_pairs_json}};
-  return kRenderers;
+std::string text_of(const std::string& format, const results::Pairs& pairs) {
+  if (format == "csv") return render_pairs_csv(pairs);
+  if (format == "json") return render_pairs_json(pairs);
+  return results::reader_writers().at(format)(reader_table(pairs));
 }
 
 // What decides must say which of two results is the better one, as an observation does not.
@@ -58,6 +54,7 @@ results::RoundMetric decisive_metric(const std::string& text, std::span<const re
 }
 
 int run_compare(const CompareArguments& arguments) {
+  const std::string format = format_of(arguments.output);
   std::vector<results::FolderRuns> folders = results::find_runs_by_folder(arguments.folders);
   results::PairOptions options{.labels = arguments.labels,
                                .against = arguments.against,
@@ -65,11 +62,7 @@ int run_compare(const CompareArguments& arguments) {
   for (results::FolderRuns& folder : folders) results::set_aside_unreadable_rounds(folder.runs);
   if (arguments.metric) options.metric = decisive_metric(*arguments.metric, folders);
   const results::Pairs pairs = results::compare_rows(folders, options);
-  print("{}", pair_renderers().at(arguments.format)(pairs));
-  // CSV has no place for notes, and a reader of the numbers must not miss them.
-  if (arguments.format == "csv") {
-    for (const std::string& note : pairs.notes) print(stderr, "note: {}\n", note);
-  }
+  write_text(arguments.output, format, text_of(format, pairs), pairs.notes);
   return kSuccess;
 }
 
@@ -101,8 +94,7 @@ void add_compare_command(CLI::App& app, Action& action) {
   add_names(command, "--across", arguments.across,
             fmt::format("compare what differs in {}, and say so", fmt::join(results::across_names(), ", ")))
       ->check(one_of(results::across_names()));
-  add_choice(command, "--format", arguments.format, keys_of(pair_renderers()),
-             "csv, json, latex or markdown (the default)");
+  add_text_output(command, arguments.output);
 }
 
 }  // namespace fedarena

@@ -143,7 +143,8 @@ void write_pictures(const Grid& grid, const fs::path& histogram, const std::stri
 int run_images(const ImagesArguments& arguments) {
   if (!arguments.grid.empty()) check_output("--output", arguments.grid, {".png"});
   if (!arguments.histogram.empty()) {
-    check_output("--histogram", arguments.histogram, results::kMapEndings);
+    check_output("--histogram", arguments.histogram,
+                 {results::kMapEndings.begin(), results::kMapEndings.end()});
   }
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, results::open_one_run(arguments.run));

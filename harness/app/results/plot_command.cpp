@@ -136,7 +136,7 @@ int run_plot(const PlotArguments& arguments) {
                           {"--x", "--y", "--log-x", "--log-y"});
   }
   if (arguments.command->count("--output") > 0) {
-    check_output("--output", arguments.picture, results::kLineEndings);
+    check_output("--output", arguments.picture, {results::kLineEndings.begin(), results::kLineEndings.end()});
   } else if (arguments.format != "json") {
     throw Error(
         Complaint{.found = "--output is missing: there is no picture to write",

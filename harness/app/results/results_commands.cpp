@@ -17,6 +17,7 @@
 
 #include "harness/app/options.hpp"
 #include "harness/app/results/references_file.hpp"
+#include "harness/app/results/text_output.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/bundle/bundle.hpp"
@@ -43,7 +44,7 @@ namespace fs = std::filesystem;
 
 struct TableArguments {
   std::vector<std::filesystem::path> folders;
-  std::string format = "markdown";
+  TextOutput output;
   std::optional<std::string> columns, metric;
   std::optional<std::filesystem::path> references;
   bool interval = false;
@@ -52,26 +53,12 @@ struct TableArguments {
   std::optional<std::string> pivot;
 };
 
-using Renderer = std::function<std::string(const results::Table&, const results::Selection&)>;
-
-const std::map<std::string, Renderer>& renderers() {
-  // What programs read holds every number, whatever people want to see.
-  static const std::map<std::string, Renderer> kRenderers{
-      {"markdown", results::render_markdown},
-      {"csv", [](const auto& table, const auto&) { return results::render_csv(table); }},
-      {"latex", results::render_latex},
-      {"html", results::render_html},
-      {"json", [](const auto& table, const auto&) { return results::render_json(table); }}};
-  return kRenderers;
-}
-
-using PivotRenderer = std::string (*)(const results::Table&, const results::Pivot&);
-
-const std::map<std::string, PivotRenderer>& pivot_renderers() {
-  static const std::map<std::string, PivotRenderer> kRenderers{{"markdown", results::render_pivot_markdown},
-                                                               {"csv", results::render_pivot_csv},
-                                                               {"latex", results::render_pivot_latex}};
-  return kRenderers;
+// What programs read holds every number, whatever people want to see.
+std::string table_text(const std::string& format, const results::Table& table,
+                       const results::Selection& selection) {
+  if (format == "csv") return render_csv(table);
+  if (format == "json") return render_json(table);
+  return results::reader_writers().at(format)(reader_table(table, selection));
 }
 
 // A matrix needs keys for both of its sides, and has no other columns.
@@ -84,23 +71,24 @@ void check_pivot(const TableArguments& arguments) {
   if (arguments.rows.empty()) reject("--pivot stands alone", "name the keys of the rows with --rows KEY,...");
   if (arguments.columns)
     reject("--columns: a matrix has none but those of --pivot", "leave out --columns, or --rows and --pivot");
-  if (!pivot_renderers().contains(arguments.format)) {
-    throw Error(Complaint{.found = fmt::format("--format {}: no matrix is written so", arguments.format),
-                          .allowed = join_names(keys_of(pivot_renderers())),
-                          .remedy = "without --pivot, it holds the same numbers row by row"});
-  }
 }
 
-std::string text_of(const TableArguments& arguments, const results::Table& table,
-                    const results::Selection& selection) {
-  if (!arguments.pivot) return renderers().at(arguments.format)(table, selection);
+std::string matrix_text(const TableArguments& arguments, const std::string& format,
+                        const results::Table& table) {
   const results::Pivot pivot =
       results::make_pivot(table, {.rows = arguments.rows, .across = *arguments.pivot});
-  return pivot_renderers().at(arguments.format)(table, pivot);
+  if (format == "csv") return render_pivot_csv(table, pivot);
+  return results::reader_writers().at(format)(reader_table(table, pivot));
 }
 
 int print_table(const TableArguments& arguments) {
   check_pivot(arguments);
+  const std::string format = format_of(arguments.output);
+  if (arguments.pivot && format == "json") {
+    throw Error(Complaint{.found = "--format json: no matrix is written so",
+                          .allowed = "csv, html, latex, markdown",
+                          .remedy = "without --pivot, it holds the same numbers row by row"});
+  }
   results::Selection selection;
   if (arguments.columns) selection = results::parse_selection(*arguments.columns);
   // Before the runs are read, which may take long.
@@ -115,11 +103,9 @@ int print_table(const TableArguments& arguments) {
   results::Table table = results::make_table(
       runs, metric, arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
   if (references) results::add_published(table, *references);
-  print("{}", text_of(arguments, table, selection));
-  // CSV has no place for notes, and a reader of the numbers must not miss them.
-  if (arguments.format == "csv") {
-    for (const std::string& note : table.notes) print(stderr, "note: {}\n", note);
-  }
+  const std::string text =
+      arguments.pivot ? matrix_text(arguments, format, table) : table_text(format, table, selection);
+  write_text(arguments.output, format, text, table.notes);
   return kSuccess;
 }
 
@@ -193,8 +179,7 @@ void add_table_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
       add_command(app, action, print_table, "table", "Print the table of finished runs.");
   command.add_option("DIR", arguments.folders, "folders with run directories")->required();
-  add_choice(command, "--format", arguments.format, keys_of(renderers()),
-             "csv, html, json, latex or markdown (the default)");
+  add_text_output(command, arguments.output);
   command
       .add_option("--columns", arguments.columns,
                   fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json "

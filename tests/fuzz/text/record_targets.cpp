@@ -35,8 +35,8 @@ void read_summary(std::string_view bytes) {
   const Summary read = parse_summary(bytes, "summary.json");
   const std::vector<FoundRun> runs = {found(read)};
   const Table table = make_table(runs);
-  render_markdown(table);
-  render_latex(table);
+  to_markdown(reader_table(table));
+  to_latex(reader_table(table));
   render_csv(table);
   render_json(table);
   const std::vector<RoundRecord> rounds(1);

@@ -13,6 +13,19 @@
 namespace fedarena::test {
 namespace {
 
+fs::path golden_file(const std::string& name) { return source_folder() / "tests" / "golden" / name; }
+
+std::vector<CommandLine> commands_of(const std::string& name) {
+  constexpr std::string_view kPrompt = "$ fedarena";
+  std::vector<CommandLine> commands;
+  std::istringstream lines(content_of(golden_file(name)));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kPrompt)) commands.emplace_back(line.substr(kPrompt.size()));
+  }
+  EXPECT_FALSE(commands.empty()) << name;
+  return commands;
+}
+
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
     text.replace(at, what.size(), with);
@@ -45,7 +58,7 @@ void expect_one_message(const std::string& text) {
 }  // namespace
 
 void expect_golden(const std::string& name, const std::string& text) {
-  const fs::path file = source_folder() / "tests" / "golden" / name;
+  const fs::path file = golden_file(name);
   if (std::getenv("FEDARENA_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(file, std::ios::binary) << text;
     return;
@@ -55,6 +68,14 @@ void expect_golden(const std::string& name, const std::string& text) {
       << file.string()
       << " (-) differs from what was printed (+). If the new text is right, run this test with "
          "FEDARENA_UPDATE_GOLDEN=1 and review what git diff shows.";
+}
+
+void expect_refusals(const Scratch& scratch, const std::string& name) {
+  expect_golden(name, refusals(scratch, commands_of(name)));
+}
+
+void expect_answers(const Scratch& scratch, const std::string& name) {
+  expect_golden(name, answers(scratch, commands_of(name)));
 }
 
 std::string transcript(const Scratch& scratch, const CommandLine& command, const Outcome& outcome) {

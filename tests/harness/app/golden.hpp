@@ -11,6 +11,13 @@ namespace fedarena::test {
 /// FEDARENA_UPDATE_GOLDEN=1 in the environment the file is written instead.
 void expect_golden(const std::string& name, const std::string& text);
 
+/// Runs the commands of `tests/golden/<name>`, the lines "$ fedarena ..." of it, and compares what they
+/// print: each is refused as a mistake of the user. For a new case, write such a line there and have the rest
+/// written.
+void expect_refusals(const Scratch& scratch, const std::string& name);
+/// The same of commands that must succeed.
+void expect_answers(const Scratch& scratch, const std::string& name);
+
 /// A transcript: a command line, all that it printed, and its exit code, with paths of this machine replaced.
 std::string transcript(const Scratch& scratch, const CommandLine& command, const Outcome& outcome);
 

@@ -120,7 +120,7 @@ TEST(Wire, CarriesViewsAndTensorsWithAGraph) {
   const Key<torch::Tensor> key{"t"};
   const torch::Tensor base = torch::arange(12, torch::kFloat32).view({3, 4});
   for (const torch::Tensor& tensor :
-       {base.t(), base.slice(1, 0, 4, 2), base.select(0, 1), base.expand({2, 3, 4})}) {
+       {base.t(), base.slice(1, 0, 4, 2), base.select(0, 1), base.expand({2, 3, 4}), base._neg_view()}) {
     expect_same(round_trip({{key, tensor}})[key], tensor);
   }
   const torch::Tensor leaf = torch::ones({2}).requires_grad_();

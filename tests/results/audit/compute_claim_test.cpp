@@ -150,8 +150,8 @@ TEST(ComputeClaim, StatesTheLeastEpsilonWhereClientsHaveTheirOwn) {
   EXPECT_FALSE(stated(ledger).least_rdp) << "one noise and one budget for all";
 }
 
-// What a filter proves is its budget; what is left of it may be what data left.
-TEST(ComputeClaim, IsTheBudgetWhereDataDecidedHowMuchOfItIsSpent) {
+// What is left of a budget may be what data left.
+TEST(ComputeClaim, IsWhatTheBudgetProvesWhereDataDecidedHowMuchOfItIsSpent) {
   const auto ledger_of = [](const std::vector<std::int64_t>& counts, bool planned) {
     Ledger ledger = record_ledger();
     for (std::size_t round = 0; round < counts.size(); ++round) {
@@ -167,8 +167,8 @@ TEST(ComputeClaim, IsTheBudgetWhereDataDecidedHowMuchOfItIsSpent) {
   EXPECT_EQ(stated(alike, kSettings, 8).rdp, account(alike, kSettings).rdp)
       << "two rounds, whatever was answered";
   const PrivacyClaim claim = stated(varied, kSettings, 8);
-  EXPECT_EQ(claim.rdp->epsilon, 8);
-  EXPECT_EQ(claim.pld->epsilon, 8);
+  EXPECT_EQ(claim.rdp->epsilon, epsilon_of_filter(8, kSettings));
+  EXPECT_EQ(claim.pld, claim.rdp);
   EXPECT_EQ(claim.order, 0);
   EXPECT_EQ(claim.made_rdp, spent.rdp);
   EXPECT_EQ(claim.made_pld, spent.pld);
@@ -180,8 +180,8 @@ TEST(ComputeClaim, IsTheBudgetWhereDataDecidedHowMuchOfItIsSpent) {
   EXPECT_FALSE(charges_budget(stated(planned, kSettings, 8)));
   // Of budgets of their own, those of clients whose accesses changed.
   const PrivacyClaim own = stated(varied, kSettings, PerClient({7.0, 9.0}));
-  EXPECT_EQ(own.rdp->epsilon, 7);
-  EXPECT_EQ(own.pld->epsilon, 7);
+  EXPECT_EQ(own.rdp->epsilon, epsilon_of_filter(7, kSettings));
+  EXPECT_EQ(own.pld, own.rdp);
   EXPECT_EQ(own.least_rdp, spent.clients[1].rdp);
 }
 

@@ -179,11 +179,11 @@ TEST(PrivacyReport, CallsNoAccessesChargedWhereABudgetIs) {
                         }});
   run.change_summary([](Summary& summary) { summary.privacy->budget = 8; });
   const PrivacyReport report = privacy_report(run.open());
-  EXPECT_EQ(report.groups[0].rdp->epsilon, 8);
+  EXPECT_EQ(report.groups[0].rdp->epsilon, epsilon_of_filter(8, report.summary.privacy->settings));
   EXPECT_TRUE(std::isnan(report.groups[0].events[0].part)) << "the budget does not rest on it";
   EXPECT_THAT(render_text(report),
-              AllOf(HasSubstr("\nWhat was asked for, or planned, of the data of clients 0-1, for "
-                              "which the budget is charged:\n  36 x  Poisson"),
+              AllOf(HasSubstr("\nWhat was asked for, or planned, of the data of clients 0-1, "
+                              "charged by the budget:\n  36 x  Poisson"),
                     Not(HasSubstr("What is charged"))));
 }
 

@@ -316,7 +316,7 @@ TEST(Pairs, OfARegressionCompareItsError) {
   EXPECT_EQ(pairs.metric.name(), "rmse");
   EXPECT_NEAR(*pairs.pairs.front().mean, 1, 1e-11);
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");
-  EXPECT_THAT(render_pairs_markdown(pairs), HasSubstr("+1.000 ± 0.100"));
+  EXPECT_THAT(to_markdown(reader_table(pairs)), HasSubstr("+1.000 ± 0.100"));
 
   const double nothing = std::nan("");
   const Pairs diverged =

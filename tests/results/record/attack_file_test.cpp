@@ -76,7 +76,7 @@ TEST_F(AttackFile, GivesATableItsMetric) {
   EXPECT_EQ(table.rows[0].result->spread.mean, attacks_.attacks[0].separation.auc);
   EXPECT_EQ(table.rows[0].result->better, Better::kLess);
   EXPECT_FALSE(table.rows[0].result->share);
-  EXPECT_THAT(render_markdown(table), HasSubstr("| loss, AUC |"));
+  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("| loss, AUC |"));
   EXPECT_THAT(auc("attack-tpr-1:rmia").rows[0].result->share, true);
   EXPECT_THAT(auc("attack-auc:learned").notes,
               Contains("fedavg: attack-auc:learned has no value, because seed 3 has no attack with the score "

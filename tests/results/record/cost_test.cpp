@@ -35,9 +35,9 @@ TEST(Cost, StandsInTablesOnRequestAlone) {
                                              found(counted("fedavg", 2, 650, {650, 1'300'000'000, false})),
                                              found(counted("feddm", 1, 12'800, {20'000, 99'960, true})),
                                              found(counted("feddm", 2, 12'800, {20'000, 99'960, false}))});
-  EXPECT_THAT(render_markdown(table), Not(HasSubstr("gradients")));
+  EXPECT_THAT(to_markdown(reader_table(table)), Not(HasSubstr("gradients")));
   const Selection selection = parse_selection("gradients,operations,examples,total-downlink");
-  EXPECT_EQ(render_markdown(table, selection),
+  EXPECT_EQ(to_markdown(reader_table(table, selection)),
             R"(Experiment quickstart, data set digits, partition iid, model mlp.
 
 | algorithm | gradients | operations | examples | total downlink |
@@ -50,9 +50,9 @@ Examples: gradients that the oracle took of clients' examples, one for each time
 Notes:
 - partition of digits: iid(clients=10,seed=...): seed 1 index hash 000000000000abc1, seed 2 index hash 000000000000abc2
 )");
-  EXPECT_THAT(render_latex(table, selection),
+  EXPECT_THAT(to_latex(reader_table(table, selection)),
               HasSubstr("feddm & 20.0 k & $\\geq$ 100 k & 12.8 k & 1.56 MiB"));
-  EXPECT_THAT(render_latex(table, selection), HasSubstr("affine maps); $\\geq$: a plugin"));
+  EXPECT_THAT(to_latex(reader_table(table, selection)), HasSubstr("affine maps); $\\geq$: a plugin"));
 }
 
 TEST(Cost, IsAlwaysInWhatProgramsRead) {

@@ -14,7 +14,7 @@ namespace {
 std::string shown(const Summary& summary) {
   const std::vector<FoundRun> runs = {found(summary)};
   const Table table = make_table(runs);
-  return render_json(table) + render_markdown(table) +
+  return render_json(table) + to_markdown(reader_table(table)) +
          render_list(std::vector{live_cell(runs[0].path, summary, {}, {}, 0)});
 }
 

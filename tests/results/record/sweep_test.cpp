@@ -73,7 +73,7 @@ TEST(Sweep, MakesARowOfEveryPointAndMixesNone) {
 }
 
 TEST(Sweep, HasColumnsInThePlaceOfWhatTheyTell) {
-  const std::string text = render_markdown(make_table(sweep_grid()));
+  const std::string text = to_markdown(reader_table(make_table(sweep_grid())));
   EXPECT_THAT(text, HasSubstr("| partition.alpha | algorithm | mu   | rounds |"));
   EXPECT_THAT(text, HasSubstr("| 0.1             | fedavg    | -    |"));
   EXPECT_THAT(text, HasSubstr("| 10              | fedprox   | 0.01 |"));
@@ -96,7 +96,7 @@ TEST(Sweep, OrdersRowsByNumbers) {
 TEST(Sweep, NeedsNoColumnWhereOnePointIsShown) {
   std::vector<FoundRun> runs = sweep_grid();
   std::erase_if(runs, [](const FoundRun& run) { return run.summary->sweep.back().second != "10"; });
-  const std::string text = render_markdown(make_table(runs));
+  const std::string text = to_markdown(reader_table(make_table(runs)));
   EXPECT_THAT(text, Not(HasSubstr("| partition.alpha")));
   EXPECT_THAT(
       text,

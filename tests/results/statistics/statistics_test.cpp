@@ -115,12 +115,12 @@ std::vector<FoundRun> runs_of(const std::string& label, int seeds) {
 TEST(IntervalTable, ShowsHalfWidthsAndSaysSo) {
   const std::vector<FoundRun> runs = runs_of("fedavg", 3);
   const Table table = make_table(runs, {}, PlusMinus::kHalfWidth);
-  const std::string markdown = render_markdown(table);
+  const std::string markdown = to_markdown(reader_table(table));
   EXPECT_THAT(markdown, HasSubstr("72.00 ± 2.48 |"));
   EXPECT_THAT(markdown, HasSubstr("mean ± half-width of its 95 % interval (Student's t) over seeds."));
   EXPECT_THAT(markdown, Not(HasSubstr("standard deviation")));
-  EXPECT_THAT(render_latex(table), HasSubstr("72.00 \\pm 2.48"));
-  const std::string deviations = render_markdown(make_table(runs));
+  EXPECT_THAT(to_latex(reader_table(table)), HasSubstr("72.00 \\pm 2.48"));
+  const std::string deviations = to_markdown(reader_table(make_table(runs)));
   EXPECT_THAT(deviations, HasSubstr("72.00 ± 1.00 |"));
   EXPECT_THAT(deviations, HasSubstr("mean ± sample standard deviation over seeds."));
   EXPECT_THAT(deviations, Not(HasSubstr("interval")));
@@ -131,7 +131,7 @@ TEST(IntervalTable, SaysWhereThereIsNone) {
   runs.push_back(found(finished("fedprox", 1, 0.5)));
   const Table some = make_table(runs, {}, PlusMinus::kHalfWidth);
   EXPECT_THAT(some.notes, Contains("one seed has no interval: fedprox"));
-  EXPECT_THAT(render_markdown(some), HasSubstr("|        50.00 |"));
+  EXPECT_THAT(to_markdown(reader_table(some)), HasSubstr("|        50.00 |"));
   EXPECT_THAT(make_table(runs).notes, Not(Contains(HasSubstr("interval"))));
   EXPECT_THAT(make_table(runs_of("fedavg", 1), {}, PlusMinus::kHalfWidth).notes,
               Contains("one seed has no interval: every row shows its value alone"));
@@ -152,8 +152,9 @@ TEST(IntervalTable, ShowsThemOfClientsToo) {
     run.summary->per_client = ClientMetrics{.tested = 3, .accuracy_mean = accuracy, .accuracy_worst = 0.25};
     run.summary->best_round = BestOverRounds{.accuracy_mean = accuracy, .macro_f1_mean = accuracy};
   }
-  EXPECT_THAT(render_markdown(make_table(runs)), HasSubstr("51.50 ± 0.71"));
-  EXPECT_THAT(render_markdown(make_table(runs, {}, PlusMinus::kHalfWidth)), HasSubstr("51.50 ± 6.35"));
+  EXPECT_THAT(to_markdown(reader_table(make_table(runs))), HasSubstr("51.50 ± 0.71"));
+  EXPECT_THAT(to_markdown(reader_table(make_table(runs, {}, PlusMinus::kHalfWidth))),
+              HasSubstr("51.50 ± 6.35"));
 }
 
 }  // namespace

@@ -30,12 +30,13 @@ TEST(AuditTable, HasTheMeanOfTheBoundsAndMarksControls) {
   EXPECT_FALSE(table.rows[2].epsilon_at_least);
   EXPECT_THAT(table.notes, Contains("control: the control of an audit, which ran without noise"));
   EXPECT_THAT(table.notes, Contains(HasSubstr("with their canaries in")));
-  EXPECT_THAT(render_markdown(table), HasSubstr("epsilon >="));
+  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("epsilon >="));
   EXPECT_THAT(render_csv(table), HasSubstr("epsilon_at_least_mean,epsilon_at_least_std,control"));
 }
 
 TEST(AuditTable, RoundsBoundsDownToTheDigitsThatItPrints) {
-  const std::string table = render_markdown(table_of({audited(1, 0.580829), audited(1, 12.3456, true)}));
+  const std::string table =
+      to_markdown(reader_table(table_of({audited(1, 0.580829), audited(1, 12.3456, true)})));
   EXPECT_THAT(table, AllOf(HasSubstr(" 0.5808 |"), HasSubstr(" 12.34 |")));
 }
 

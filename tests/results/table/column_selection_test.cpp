@@ -17,12 +17,12 @@ TEST(ColumnSelection, KeepsTheGivenOrderAndKnowsEveryName) {
   EXPECT_THAT(parse_selection("seconds,accuracy, epsilon "),
               ElementsAre(TableColumn::kSeconds, TableColumn::kResult, TableColumn::kEpsilon));
   EXPECT_THAT(
-      render_markdown(column_selection_sample(), parse_selection("seconds,accuracy,epsilon")),
+      to_markdown(reader_table(column_selection_sample(), parse_selection("seconds,accuracy,epsilon"))),
       HasSubstr("| algorithm | seconds | accuracy (%) | epsilon (RDP) | epsilon (PLD) | delta | unit   "
                 "| adjacency |\n"));
   const std::string all = fmt::format("{}", fmt::join(column_names(), ","));
   EXPECT_EQ(parse_selection(all).size(), column_names().size());
-  EXPECT_THAT(render_markdown(column_selection_sample(), parse_selection(all)),
+  EXPECT_THAT(to_markdown(reader_table(column_selection_sample(), parse_selection(all))),
               HasSubstr("|   uplink | downlink | total uplink | total downlink | seconds |"));
 }
 
@@ -40,9 +40,9 @@ TEST(ColumnSelection, LeavesNoNameOfItsOwnToObservations) {
 TEST(ColumnSelection, SaysWhatAnEpsilonIsOfOnceWhereRowsAgree) {
   Summary other = finished_privately("dp-fedprox", 1, 0.5);
   const auto shown = [&](const char* columns) {
-    return render_markdown(
-        make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5)), found(other)}),
-        parse_selection(columns));
+    return to_markdown(
+        reader_table(make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5)), found(other)}),
+                     parse_selection(columns)));
   };
   EXPECT_THAT(shown("epsilon-rdp"), HasSubstr("| algorithm  | epsilon (RDP) |\n"));
   EXPECT_THAT(shown("epsilon-pld"),
@@ -70,8 +70,8 @@ TEST(ColumnSelection, DefaultsToNoCostsOfComputing) {
   const Table table = column_selection_sample();
   EXPECT_EQ(default_selection(table),
             parse_selection("rounds,seeds,accuracy,epsilon,uplink,downlink,seconds"));
-  EXPECT_EQ(render_markdown(table), render_markdown(table, default_selection(table)));
-  EXPECT_THAT(render_markdown(table, parse_selection("clients")),
+  EXPECT_EQ(to_markdown(reader_table(table)), to_markdown(reader_table(table, default_selection(table))));
+  EXPECT_THAT(to_markdown(reader_table(table, parse_selection("clients"))),
               HasSubstr("|           - |                - |        - |          - |"));
 }
 

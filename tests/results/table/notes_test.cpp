@@ -52,7 +52,7 @@ TEST(PartitionNotes, NameEachPartitionOnceWithTheHashesOfItsSeeds) {
           "partition of digits: iid(clients=10,seed=...): seed 2 index hash cd, seed 10 index hash ab"));
   const Table table = make_table(runs);
   EXPECT_EQ(table.notes, all_notes_of(runs));
-  EXPECT_THAT(render_markdown(table), HasSubstr("seed 10 index hash ab"));
+  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("seed 10 index hash ab"));
 }
 
 TEST(AttackNotes, NameRunsThatWereAttackedOnOtherExamples) {
@@ -270,7 +270,7 @@ TEST(TuningNotes, StandUnderATableWithTheNamesOfItsRows) {
   EXPECT_THAT(table.notes,
               Contains("tuned unequally: fedavg (data set digits) by 12 trials; fedavg (data set letters) by "
                        "6 trials"));
-  EXPECT_THAT(render_markdown(table), HasSubstr("training.rate = 0.1 (71.23 %)"));
+  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("training.rate = 0.1 (71.23 %)"));
   EXPECT_EQ(make_table(std::vector{runs[1], runs[0]}).notes, table.notes);
   EXPECT_THAT(beside_partitions(make_table(std::vector{run_of("fedavg", std::nullopt)}).notes), IsEmpty());
 }

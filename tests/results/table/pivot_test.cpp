@@ -29,7 +29,7 @@ std::vector<FoundRun> pivot_grid() {
 
 TEST(Pivot, HasALineForEachValueAndAColumnForEachOther) {
   const Table table = make_table(pivot_grid());
-  EXPECT_EQ(render_pivot_markdown(table, make_pivot(table, {.rows = {"alpha"}, .across = "label"})),
+  EXPECT_EQ(to_markdown(reader_table(table, make_pivot(table, {.rows = {"alpha"}, .across = "label"}))),
             R"(Experiment quickstart, data set digits, partition dirichlet (clients = 10), model mlp.
 
 | partition.alpha |           fedavg |          fedprox |
@@ -45,7 +45,7 @@ Notes:
 )");
   const Pivot turned = make_pivot(table, {.rows = {"algorithm"}, .across = "partition.alpha"});
   EXPECT_THAT(turned.columns, ElementsAre("0.1", "1.0", "10"));
-  EXPECT_THAT(render_pivot_markdown(table, turned),
+  EXPECT_THAT(to_markdown(reader_table(table, turned)),
               HasSubstr("| fedprox   | **61.50 ± 0.71** |     41.50 ± 0.71 |            - |\n"));
 }
 
@@ -84,7 +84,7 @@ TEST(Pivot, NamesChoicesWithoutWhatAllRowsShare) {
 TEST(Pivot, IsWrittenForProgramsAndForPapers) {
   const Table table = make_table(pivot_grid());
   const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
-  const std::string csv = render_pivot_csv(table, pivot), latex = render_pivot_latex(table, pivot);
+  const std::string csv = render_pivot_csv(table, pivot), latex = to_latex(reader_table(table, pivot));
   EXPECT_THAT(
       csv,
       HasSubstr("partition.alpha,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,fedprox mean,"));
@@ -105,10 +105,10 @@ TEST(Pivot, ShowsIntervalsAndPublishedFiguresToo) {
                                 .mean = 45.25});
   add_published(table, references);
   const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
-  EXPECT_THAT(render_pivot_markdown(table, pivot),
+  EXPECT_THAT(to_markdown(reader_table(table, pivot)),
               HasSubstr("| partition.alpha |           fedavg | fedavg, published |"));
-  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("|     51.50 ± 6.35 |             45.25 |"));
-  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("- published: Doe\n"));
+  EXPECT_THAT(to_markdown(reader_table(table, pivot)), HasSubstr("|     51.50 ± 6.35 |             45.25 |"));
+  EXPECT_THAT(to_markdown(reader_table(table, pivot)), HasSubstr("- published: Doe\n"));
   EXPECT_THAT(render_pivot_csv(table, pivot), HasSubstr("fedavg seeds,fedavg published,fedprox mean"));
   EXPECT_THAT(render_pivot_csv(table, pivot), HasSubstr(",2,0.4525,"));
 }
@@ -143,19 +143,19 @@ TEST(Pivot, HeadingsHaveNoQuotesAndNoEscapes) {
 TEST(Pivot, OfNothingFinishedSaysSo) {
   const Table table = make_table({});
   const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
-  EXPECT_EQ(render_pivot_markdown(table, pivot), "No finished run.\n");
-  EXPECT_EQ(render_pivot_latex(table, pivot), "% No finished run.\n");
+  EXPECT_EQ(to_markdown(reader_table(table, pivot)), "No finished run.\n");
+  EXPECT_EQ(to_latex(reader_table(table, pivot)), "% No finished run.\n");
   EXPECT_EQ(render_pivot_csv(table, pivot), "");
 }
 
 TEST(Pivot, SaysWhereEpsilonsAre) {
   const Table table = make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))});
   const Pivot pivot = make_pivot(table, {.rows = {"dataset", "epsilon"}, .across = "label"});
-  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("| digits  | 2.79    |     50.00 |"));
-  EXPECT_THAT(render_pivot_markdown(table, pivot),
+  EXPECT_THAT(to_markdown(reader_table(table, pivot)), HasSubstr("| digits  | 2.79    |     50.00 |"));
+  EXPECT_THAT(to_markdown(reader_table(table, pivot)),
               HasSubstr(" Epsilon (delta 1e-5, unit record, adjacency zero-out): 2.79 by RDP, 2.50 by PLD; "
                         "each is in the table without --pivot.\n"));
-  EXPECT_THAT(render_pivot_markdown(table, pivot), Not(HasSubstr("Bold")));
+  EXPECT_THAT(to_markdown(reader_table(table, pivot)), Not(HasSubstr("Bold")));
 }
 
 TEST(Pivot, MarksWhatHasNoFiniteEpsilonAndComparesItWithNone) {
@@ -172,7 +172,7 @@ TEST(Pivot, MarksWhatHasNoFiniteEpsilonAndComparesItWithNone) {
   }
   const Table table = make_table(runs);
   const std::string text =
-      render_pivot_markdown(table, make_pivot(table, {.rows = {"label"}, .across = "noise_for_epsilon"}));
+      to_markdown(reader_table(table, make_pivot(table, {.rows = {"label"}, .across = "noise_for_epsilon"})));
   EXPECT_THAT(text, HasSubstr("| bounded |        50.00 |        50.00 |\n"));
   EXPECT_THAT(text, HasSubstr("| exact   |  60.00 (inf) |  60.00 (inf) |\n"));
   EXPECT_THAT(text, HasSubstr("| open    | 70.00 (none) | 70.00 (none) |\n"));

@@ -16,7 +16,7 @@ TEST(PrivacyNotes, SaysWhatAnySeedTakesAsPublic) {
     seeds.push_back(finished_privately("fedavg", std::ssize(seeds), 0.5));
     seeds.back().privacy->public_data = public_data;
   }
-  EXPECT_THAT(render_markdown(table_of(seeds)),
+  EXPECT_THAT(to_markdown(reader_table(table_of(seeds))),
               HasSubstr("\n- fedavg: epsilon takes as public, beside sizes: a, b\n"));
 }
 
@@ -28,13 +28,14 @@ TEST(PrivacyNotes, SaysWhatThePrivacyOfLabelsLeavesOpen) {
   honest.policy = "label";
   Summary published = finished_privately("published", 1, 0.5);
   published.privacy->nominal = {{"label epsilon of synthetic images", 1}};
-  const std::string text = render_markdown(table_of({honest, published}));
+  const std::string text = to_markdown(reader_table(table_of({honest, published})));
   EXPECT_THAT(text,
               HasSubstr("- unit label: neighbours are one example's label exchanged for another; inputs, "
                         "and who holds them, are public"));
   EXPECT_THAT(text, HasSubstr("- label epsilon of synthetic images: synthetic images are made from raw"));
   EXPECT_THAT(text, HasSubstr("- rows differ in unit"));
-  EXPECT_THAT(render_markdown(table_of({finished_privately("other", 1, 0.5)})), Not(HasSubstr("label")));
+  EXPECT_THAT(to_markdown(reader_table(table_of({finished_privately("other", 1, 0.5)}))),
+              Not(HasSubstr("label")));
   const auto lines = claim_lines(*honest.privacy);
   EXPECT_EQ(lines.front().second,
             "the label of one example; neighbours: one example's label exchanged for "
@@ -52,7 +53,7 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
     return summary;
   };
   const std::vector<Summary> summaries = {row_of(0.75, 2), row_of(0.5, 4)};
-  const std::string text = render_markdown(table_of(summaries));
+  const std::string text = to_markdown(reader_table(table_of(summaries)));
   EXPECT_THAT(
       text,
       HasSubstr(
@@ -68,10 +69,10 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
       HasSubstr("budget: [1, 3], each client its own, which pays for no round beyond those charged of 2 "
                 "clients, which stopped"));
   const Summary none = row_of(kInfinity, 2);
-  EXPECT_THAT(render_markdown(table_of({none})),
+  EXPECT_THAT(to_markdown(reader_table(table_of({none}))),
               HasSubstr("own: each client's epsilon is its own; none is finite; of the budgets"));
   const Summary one = row_of(0.75, 1);
-  EXPECT_THAT(render_markdown(table_of({one})),
+  EXPECT_THAT(to_markdown(reader_table(table_of({one}))),
               HasSubstr("of the budgets [1, 3], 1 client's pays for no round beyond those charged"));
   EXPECT_THAT(
       claim_lines(*one.privacy),
@@ -88,7 +89,8 @@ TEST(PrivacyNotes, TellsWhichClientsAreChargedBudgetsOfTheirOwn) {
     claim.made_rdp = claim.rdp;
     claim.made_pld = claim.pld;
   });
-  const std::string charged = "clients whose accesses changed are charged their budgets";
+  const std::string charged =
+      "clients whose accesses changed are charged what a filter with their budgets proves";
   EXPECT_THAT(table_of({summary}).notes, Contains(StartsWith("own: " + charged + ", because data")));
   EXPECT_THAT(claim_lines(*summary.privacy), Contains(testing::Pair("made", HasSubstr(charged))));
   // An exact access, under one budget.
@@ -106,8 +108,8 @@ TEST(PrivacyNotes, CollectsWhatIsNoteworthyInAnySeed) {
   first.privacy->budget = 3;
   first.privacy->as_if_rdp = first.privacy->as_if_pld = Claim{.epsilon = 0.5};
   const Table table = table_of({first, second});
-  EXPECT_THAT(render_markdown(table), HasSubstr("| 14-20‡ |"));
-  EXPECT_THAT(render_markdown(table), HasSubstr("2.79 (as if unproven*)"));
+  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("| 14-20‡ |"));
+  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("2.79 (as if unproven*)"));
   EXPECT_THAT(table.notes, Contains(HasSubstr("seed 2: stopped after 14 of 20 rounds")));
   EXPECT_THAT(table.notes, Contains("fedavg: as if*, epsilon (RDP, PLD) is unproven: why"));
 }
@@ -120,7 +122,7 @@ TEST(PrivacyNotes, NamesTheAccountantWhereTheyDiffer) {
   EXPECT_THAT(table.notes,
               ElementsAre("fedavg: no epsilon (RDP) is finite at delta 1e-5",
                           "fedavg: epsilon (PLD) is unproven: no bound", StartsWith("zero-out: ")));
-  EXPECT_THAT(render_markdown(table), HasSubstr("|           inf |      unproven |"));
+  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("|           inf |      unproven |"));
 }
 
 TEST(PrivacyNotes, ComparesOnlyEpsilonsOfTheSameKind) {

@@ -42,7 +42,7 @@ Table privacy_table_sample() {
 }
 
 TEST(PrivacyTable, ShowsBothAccountantsAndWhatTheyMean) {
-  EXPECT_EQ(render_markdown(privacy_table_sample()),
+  EXPECT_EQ(to_markdown(reader_table(privacy_table_sample())),
             R"(Experiment quickstart, data set digits, partition iid, model mlp.
 
 | algorithm  | rounds | seeds | accuracy (%) |      epsilon (RDP) |      epsilon (PLD) | delta | unit   | adjacency   |   uplink | downlink | seconds |
@@ -90,7 +90,7 @@ Table metric_table() {
 }
 
 TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
-  const std::string text = render_markdown(metric_table());
+  const std::string text = to_markdown(reader_table(metric_table()));
   EXPECT_THAT(text, HasSubstr("| epsilon / distance | nominal n/nu |"));
   EXPECT_THAT(text, HasSubstr("|      unproven |      unproven |"));
   EXPECT_THAT(text, HasSubstr("|               6.00 |            - |"));
@@ -109,7 +109,7 @@ TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
 }
 
 TEST(PrivacyTable, SetsItsSignsInLatex) {
-  const std::string text = render_latex(privacy_table_sample());
+  const std::string text = to_latex(reader_table(privacy_table_sample()));
   EXPECT_THAT(text,
               HasSubstr("{$\\varepsilon$ (RDP)} & {$\\varepsilon$ (PLD)} & delta & unit & adjacency &"));
   EXPECT_THAT(text, HasSubstr("a-plain & 20 & 1 & 90.00 & {none} & {none} & - & - & - &"));
@@ -174,7 +174,7 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
                                           drawn("local", "replace-one")};
   const Table table = table_of(summaries);
   const std::string text =
-      render_markdown(table, parse_selection("examples,gradients,operations,total-uplink,seconds"));
+      to_markdown(reader_table(table, parse_selection("examples,gradients,operations,total-uplink,seconds")));
   EXPECT_THAT(
       text, HasSubstr("| client-zero-out    |        - |         - |          - |            - |       - |"));
   EXPECT_THAT(
@@ -200,7 +200,7 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   EXPECT_NE(csv.find(",641,642,643,"), std::string::npos);
   EXPECT_EQ(csv.find(",641,642,643,"), csv.rfind(",641,642,643,")) << "of one row alone";
   EXPECT_EQ(csv.find(",12.5,"), csv.rfind(",12.5,")) << "of one row alone";
-  EXPECT_THAT(render_markdown(table, parse_selection("seconds")),
+  EXPECT_THAT(to_markdown(reader_table(table, parse_selection("seconds"))),
               HasSubstr("\"-\": what would tell the sizes of samples"));
   const std::vector<FoundRun> runs = {found(summaries[2])};
   EXPECT_THAT(make_table(runs, parse_round_metric("examples")).notes,

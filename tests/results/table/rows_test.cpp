@@ -93,7 +93,7 @@ TEST(SeparateRows, AreToldApartByWhatDiffersAlone) {
   std::vector<FoundRun> runs = {at_rate(1, "0.1"), at_rate(1, "0.02"), at_rate(2, "0.02")};
   EXPECT_THAT(rows_of(runs), ElementsAre("fedavg, rate=0.02: 2", "fedavg, rate=0.1: 1"));
   separate_by_settings(runs);
-  EXPECT_THAT(render_markdown(make_table(runs)), HasSubstr("| algorithm | rate | rounds |"));
+  EXPECT_THAT(to_markdown(reader_table(make_table(runs))), HasSubstr("| algorithm | rate | rounds |"));
   EXPECT_THAT(rows_of({at_rate(1, "0.1"), with_parameters("fedavg", 1, {{"schedule", "\"step\""}})}),
               ElementsAre("fedavg, momentum=0.9, rate=0.1, schedule=cosine: 1", "fedavg, schedule=step: 1"))
       << "an older version may lack parameters";
@@ -173,7 +173,7 @@ TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
       ElementsAre("dp-fedavg, privacy.noise_multiplier=1: 1", "dp-fedavg, privacy.noise_multiplier=2: 2"));
   std::vector<FoundRun> cohorts = {run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "[cohort]\nsize = 10\n")};
   separate_by_settings(cohorts);
-  EXPECT_THAT(render_markdown(make_table(cohorts)), HasSubstr("| cohort.size | algorithm |"));
+  EXPECT_THAT(to_markdown(reader_table(make_table(cohorts))), HasSubstr("| cohort.size | algorithm |"));
   EXPECT_THAT(rows_of({run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "")}), ElementsAre("dp-fedavg: 2"));
 }
 
@@ -208,8 +208,9 @@ TEST(Rows, OfOtherConditionsHaveNoBest) {
                                         run_of("fedprox", 0.6, "[cohort]\nsize = 10\n")};
   const Table table = make_table(unlike);
   EXPECT_FALSE(table.rows.back().best);
-  EXPECT_THAT(render_markdown(table), HasSubstr("rows differ in cohort.size (fedavg 1, fedprox 10), so none "
-                                                "is marked as the best"));
+  EXPECT_THAT(to_markdown(reader_table(table)),
+              HasSubstr("rows differ in cohort.size (fedavg 1, fedprox 10), so none "
+                        "is marked as the best"));
 }
 
 FoundRun on_data(const std::string& label, std::int64_t seed, char digit) {
@@ -229,7 +230,7 @@ TEST(SeparateRows, AreToldApartByTheirData) {
   const Table table = make_table(runs);
   EXPECT_EQ(row_value(table.rows[0], kDataHashPath), "aaaaaaaaaaaa");
   EXPECT_EQ(row_value(table.rows[2], kDataHashPath), "bbbbbbbbbbbb");
-  EXPECT_THAT(render_markdown(table),
+  EXPECT_THAT(to_markdown(reader_table(table)),
               HasSubstr("data set digits: its examples were not the same for all rows, which cannot be "
                         "compared: fedavg (data.sha256=aaaaaaaaaaaa) (SHA-256 aaaaaaaaaaaa); fedavg "
                         "(data.sha256=bbbbbbbbbbbb), fedprox (data.sha256=bbbbbbbbbbbb) (SHA-256 "

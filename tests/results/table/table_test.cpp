@@ -56,7 +56,7 @@ TEST(Table, TakesBytesOfAClientFromRunsInWhichAnybodyTookPart) {
   EXPECT_EQ(make_table(runs).rows.front().downlink_bytes, 8192);
   for (FoundRun& run : runs) nobody(run);
   EXPECT_EQ(make_table(runs).rows.front().uplink_bytes, std::nullopt);
-  EXPECT_THAT(render_markdown(make_table(runs)), HasSubstr("|    none |      - |        - |"));
+  EXPECT_THAT(to_markdown(reader_table(make_table(runs))), HasSubstr("|    none |      - |        - |"));
 }
 
 TEST(Table, CountsOnlyFinishedRunsAndNamesTheOthers) {
@@ -180,12 +180,12 @@ TEST(Table, ShowsTheErrorOfARegressionAndMarksTheLeast) {
   EXPECT_EQ(table.rows[0].rmse()->mean, 3);
   EXPECT_EQ(table.rows[0].rmse()->std, 1);
   EXPECT_THAT(best_of(table), ElementsAre(false, true));
-  const std::string markdown = render_markdown(table);
+  const std::string markdown = to_markdown(reader_table(table));
   EXPECT_THAT(markdown, HasSubstr("|     3.000 ± 1.000 |"));
   EXPECT_THAT(markdown, HasSubstr("| **1.000 ± 0.000** |"));
   EXPECT_THAT(markdown, HasSubstr("RMSE (root mean squared error) after the last round: mean"));
   EXPECT_THAT(markdown, Not(HasSubstr("ccuracy")));
-  EXPECT_THAT(render_latex(table), HasSubstr("fedavg & 20 & 3 & 3.000 \\pm 1.000 &"));
+  EXPECT_THAT(to_latex(reader_table(table)), HasSubstr("fedavg & 20 & 3 & 3.000 \\pm 1.000 &"));
   EXPECT_THAT(render_csv(table), HasSubstr(",20,20,3,,,3,1,none,"));
   EXPECT_THAT(render_json(table), HasSubstr("\"rmse_mean\": 3.0"));
   runs[0].summary->final_test_accuracy = 0.5;
@@ -199,7 +199,8 @@ TEST(Table, MarksNoRegressionThatDivergedBesideOneThatDidNot) {
     runs[0].summary->final_test_loss = loss;
     const Table table = make_table(runs);
     EXPECT_THAT(best_of(table), ElementsAre(false, true));
-    EXPECT_THAT(render_markdown(table), HasSubstr(std::isnan(loss) ? "|       nan |" : "|       inf |"));
+    EXPECT_THAT(to_markdown(reader_table(table)),
+                HasSubstr(std::isnan(loss) ? "|       nan |" : "|       inf |"));
     EXPECT_THAT(render_json(table),
                 HasSubstr(std::isnan(loss) ? "\"rmse_mean\": \"nan\"" : "\"rmse_mean\": \"inf\""));
   }
@@ -239,7 +240,7 @@ TEST(Table, HasAColumnForEachKindOfResult) {
   auto runs = std::vector{found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 1, 0.5), "other")};
   runs[1].summary->dataset = "prices";
   runs[1].summary->final_test_accuracy = std::nullopt;
-  const std::string markdown = render_markdown(make_table(runs));
+  const std::string markdown = to_markdown(reader_table(make_table(runs)));
   EXPECT_THAT(markdown, HasSubstr("| accuracy (%) |  RMSE |"));
   EXPECT_THAT(markdown, HasSubstr("|        50.00 |     - |"));
   EXPECT_THAT(markdown, HasSubstr("|            - | 1.000 |"));
@@ -269,13 +270,13 @@ TEST(Table, IsTheSameForAnyOrderOfItsRuns) {
   }
   runs.push_back({.path = "runs/x", .summary = {}, .problem = "broken"});
   runs.push_back({.path = "runs/y", .summary = {}, .problem = "broken"});
-  const std::string expected = render_json(make_table(runs)) + render_markdown(make_table(runs));
+  const std::string expected = render_json(make_table(runs)) + to_markdown(reader_table(make_table(runs)));
   for (int trial = 0; trial < 100; ++trial) {
     std::vector<FoundRun> shuffled;
     for (const std::int64_t i : stream.permutation(static_cast<std::int64_t>(runs.size()))) {
       shuffled.push_back(runs[static_cast<std::size_t>(i)]);
     }
-    ASSERT_EQ(render_json(make_table(shuffled)) + render_markdown(make_table(shuffled)), expected);
+    ASSERT_EQ(render_json(make_table(shuffled)) + to_markdown(reader_table(make_table(shuffled))), expected);
   }
 }
 

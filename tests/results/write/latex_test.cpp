@@ -78,10 +78,10 @@ Table hard_table(PlusMinus plus_minus = PlusMinus::kDeviation) {
 
 TEST(LatexTable, Compiles) {
   Table table = hard_table();
-  expect_clean(render_latex(table, parse_selection("rounds,accuracy,epsilon")));
-  expect_clean(render_latex(hard_table(PlusMinus::kHalfWidth),
-                            parse_selection("seeds,accuracy,clients,operations,uplink,seconds")));
-  expect_clean(render_pivot_latex(table, make_pivot(table, {.rows = {"epsilon"}, .across = "label"})));
+  expect_clean(to_latex(reader_table(table, parse_selection("rounds,accuracy,epsilon"))));
+  expect_clean(to_latex(reader_table(hard_table(PlusMinus::kHalfWidth),
+                                     parse_selection("seeds,accuracy,clients,operations,uplink,seconds"))));
+  expect_clean(to_latex(reader_table(table, make_pivot(table, {.rows = {"epsilon"}, .across = "label"}))));
   const RoundMetric accuracy{.text = "accuracy"};
   const auto keys = [](const char* label) {
     return std::vector<FigureKey>{{.name = "label", .value = label, .place = {}}};
@@ -91,7 +91,7 @@ TEST(LatexTable, Compiles) {
                                     {.text = "Poe", .metric = accuracy}},
                         .figures = {{.place = {}, .keys = keys("b&{}"), .mean = 45.25, .std = 6.9},
                                     {.source = 1, .place = {}, .keys = keys("c^~#$"), .mean = 72}}});
-  const std::string latex = render_latex(table, parse_selection("accuracy,rounds"));
+  const std::string latex = to_latex(reader_table(table, parse_selection("accuracy,rounds")));
   EXPECT_THAT(latex, HasSubstr("45.25 \\pm 6.9{ [1]}"));
   expect_clean(latex);
 }
@@ -103,7 +103,7 @@ TEST(LatexTable, CompilesWithLossesThatAreNoNumbers) {
     runs.back().summary->final_test_accuracy = std::nullopt;
     runs.back().summary->final_test_loss = loss;
   }
-  expect_clean(render_latex(make_table(runs)));
+  expect_clean(to_latex(reader_table(make_table(runs))));
 }
 
 TEST(LatexTable, CompilesWithCellsThatBeginAsOptionsDo) {
@@ -112,7 +112,7 @@ TEST(LatexTable, CompilesWithCellsThatBeginAsOptionsDo) {
     runs.push_back(found(finished("fedavg", 1, 0.5)));
     runs.back().summary->sweep = {{"model.hidden", value}};
   }
-  const std::string latex = render_latex(make_table(runs));
+  const std::string latex = to_latex(reader_table(make_table(runs)));
   EXPECT_THAT(latex, AllOf(HasSubstr(" {}[16] & "), HasSubstr(" {}[2pt] & "), HasSubstr(" {}* & ")));
   expect_clean(latex);
 }

@@ -42,7 +42,7 @@ Table two_settings() {
 }
 
 TEST(Markdown, ReadsWellInATerminal) {
-  EXPECT_EQ(render_markdown(render_sample()),
+  EXPECT_EQ(to_markdown(reader_table(render_sample())),
             R"(Experiment quickstart, data set digits, partition iid, model mlp.
 
 | algorithm    | rounds | seeds |     accuracy (%) | epsilon |   uplink | downlink | seconds |
@@ -59,7 +59,7 @@ Notes:
 }
 
 TEST(Markdown, AddsColumnsOnlyForWhatVaries) {
-  EXPECT_EQ(render_markdown(two_settings()), R"(Experiment quickstart, partition iid, model mlp.
+  EXPECT_EQ(to_markdown(reader_table(two_settings())), R"(Experiment quickstart, partition iid, model mlp.
 
 | data set  | algorithm | rounds | seeds | accuracy (%) | epsilon |   uplink | downlink | seconds |
 |:----------|:----------|-------:|------:|-------------:|--------:|---------:|---------:|--------:|
@@ -71,7 +71,7 @@ Accuracy after the last round: mean ± sample standard deviation over seeds. Upl
 }
 
 TEST(Latex, SetsABooktabsTable) {
-  EXPECT_EQ(render_latex(render_sample()), R"(% Needs \usepackage{booktabs, siunitx}.
+  EXPECT_EQ(to_latex(reader_table(render_sample())), R"(% Needs \usepackage{booktabs, siunitx}.
 \begin{table}
   \centering
   \sisetup{mode = text, detect-weight = true, separate-uncertainty = true, retain-zero-uncertainty = true}
@@ -92,11 +92,11 @@ TEST(Latex, SetsABooktabsTable) {
 }
 
 TEST(Html, ShowsTheTableAsAPage) {
-  const std::string html = render_html(two_settings(), parse_selection("seeds"));
+  const std::string html = to_html_page(reader_table(two_settings(), parse_selection("seeds")));
   EXPECT_THAT(html, HasSubstr("<caption>Experiment quickstart, partition iid, model mlp.</caption>"));
   EXPECT_THAT(html, HasSubstr("<th scope=\"col\" class=\"number\">seeds</th></tr>"));
   EXPECT_THAT(html, HasSubstr("<th scope=\"row\">a|b, &quot;c&quot;</th>"));
-  EXPECT_THAT(render_html(render_sample()), HasSubstr("<strong>77.00 ± 1.00</strong>"));
+  EXPECT_THAT(to_html_page(reader_table(render_sample())), HasSubstr("<strong>77.00 ± 1.00</strong>"));
 }
 
 TEST(Csv, HoldsRawNumbers) {
@@ -149,7 +149,7 @@ TEST(Json, HoldsEverySeed) {
 }
 
 TEST(Render, OneSeedShowsNoSpread) {
-  EXPECT_THAT(render_latex(two_settings()), HasSubstr("& 50.00 &"));
+  EXPECT_THAT(to_latex(reader_table(two_settings())), HasSubstr("& 50.00 &"));
   EXPECT_THAT(
       render_csv(two_settings()),
       HasSubstr("\nquickstart,\"a|b, \"\"c\"\"\",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,"));
@@ -164,7 +164,7 @@ Pairs render_pairs_sample() {
 }
 
 TEST(RenderPairs, PrintsMarkdown) {
-  const std::string text = render_pairs_markdown(render_pairs_sample());
+  const std::string text = to_markdown(reader_table(render_pairs_sample()));
   EXPECT_THAT(text,
               StartsWith("Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds, no "
                          "privacy.\n\n| A    | B      | seeds | A - B (points) | 95 % interval (t) |"));
@@ -185,13 +185,13 @@ TEST(RenderPairs, PrintsMarkdown) {
 TEST(RenderPairs, MarksNoLeastOfNothing) {
   const Pairs equal =
       compare_rows(std::vector{folder_of({row_of("a", {0.5, 0.6, 0.7}), row_of("b", {0.5, 0.6, 0.7})})}, {});
-  EXPECT_THAT(render_pairs_markdown(equal),
+  EXPECT_THAT(to_markdown(reader_table(equal)),
               HasSubstr("| a | b |     3 |    0.00 ± 0.00 |                 - |         "
                         "- |     - |       1.0000 |   1.0000 | no difference shown |"));
 }
 
 TEST(RenderPairs, PrintsLatex) {
-  const std::string text = render_pairs_latex(render_pairs_sample());
+  const std::string text = to_latex(reader_table(render_pairs_sample()));
   EXPECT_THAT(text, StartsWith("% Needs \\usepackage{booktabs}.\n\\begin{table}\n  \\centering\n  "
                                "\\caption{Experiment quickstart"));
   EXPECT_THAT(
@@ -232,8 +232,8 @@ TEST(RenderPairs, HasAColumnForWhatAGridVaries) {
       }));
   }
   const Pairs pairs = compare_rows(std::vector{folder_of(rows)}, {});
-  EXPECT_THAT(render_pairs_markdown(pairs), HasSubstr("\n| training.rate | A | B | seeds |"));
-  EXPECT_THAT(render_pairs_markdown(pairs), HasSubstr("\n| 0.2           | a | b |     3 |"));
+  EXPECT_THAT(to_markdown(reader_table(pairs)), HasSubstr("\n| training.rate | A | B | seeds |"));
+  EXPECT_THAT(to_markdown(reader_table(pairs)), HasSubstr("\n| 0.2           | a | b |     3 |"));
   EXPECT_THAT(render_pairs_csv(pairs), HasSubstr("\ntraining.rate=0.1,a,b,accuracy,3,"));
   EXPECT_THAT(render_pairs_json(pairs),
               HasSubstr("\"sweep\": {\n        \"training.rate\": \"0.1\"\n      }"));
