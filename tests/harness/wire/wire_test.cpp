@@ -59,7 +59,7 @@ void expect_same(const torch::Tensor& left, const torch::Tensor& right) {
   EXPECT_EQ(left.scalar_type(), right.scalar_type());
   EXPECT_EQ(left.sizes(), right.sizes());
   ASSERT_EQ(left.nbytes(), right.nbytes());
-  const torch::Tensor a = left.contiguous(), b = right.contiguous();
+  const torch::Tensor a = left.resolve_neg().contiguous(), b = right.resolve_neg().contiguous();
   if (a.nbytes() == 0) return;
   EXPECT_EQ(std::memcmp(a.data_ptr(), b.data_ptr(), a.nbytes()), 0);
 }

@@ -324,7 +324,7 @@ TEST_F(ReportTest, SaysWhereABudgetIsChargedInPlaceOfAccesses) {
     summary.privacy->budget = 8;
     compute_claim(summary, read_ledger(run.path()));
   });
-  EXPECT_THAT(page(), AllOf(HasSubstr("What was asked for, or planned, of whose data, for which budgets are"),
+  EXPECT_THAT(page(), AllOf(HasSubstr("What was asked for, or planned, of whose data, charged by budgets"),
                             Not(HasSubstr("What is charged"))));
 }
 
