@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -31,10 +32,11 @@ const char* declared_kind(const UplinkEntry& entry) {
   return entry.counts_examples ? "the number of its examples" : "parameters";
 }
 
-// What is wrong with a message, as what its client does; empty when it is as declared.
-std::string fault_of(const Message& message, const DeclaredUplink& declared) {
+// What is wrong with a message, as what its client does; empty when it is as declared. `examples`: what its
+// counts must be.
+std::string fault_of(const Message& message, const std::vector<UplinkEntry>& entries,
+                     std::optional<std::int64_t> examples) {
   const std::vector<Message::Entry>& sent = message.entries();
-  const std::vector<UplinkEntry>& entries = declared.entries;
   for (std::size_t place = 0; place < std::max(sent.size(), entries.size()); ++place) {
     if (place < sent.size() &&
         std::ranges::find(entries, sent[place].name, &UplinkEntry::name) == entries.end())
@@ -47,14 +49,14 @@ std::string fault_of(const Message& message, const DeclaredUplink& declared) {
     const auto* count = std::get_if<std::int64_t>(&content);
     if (entries[place].counts_examples ? count == nullptr : !std::holds_alternative<Params>(content))
       return fmt::format("sends {}, declared as {},", kind_of(sent[place]), declared_kind(entries[place]));
-    if (count != nullptr && *count != declared.examples)
+    if (count != nullptr && examples && *count != *examples)
       return fmt::format("sends {} that is not the number of its examples", kind_of(sent[place]));
   }
   return {};
 }
 
 void check_declared(const Message& message, const DeclaredUplink& declared) {
-  const std::string fault = fault_of(message, declared);
+  const std::string fault = fault_of(message, declared.entries, declared.examples);
   if (fault.empty()) return;
   std::vector<std::string> entries;
   for (const UplinkEntry& entry : declared.entries)
@@ -182,6 +184,10 @@ torch::Tensor Centres::nearest(const torch::Tensor& vector, std::size_t part) co
     }
   }
   return centres[nearest];
+}
+
+bool is_as_declared(const Message& message, const std::vector<UplinkEntry>& entries) {
+  return fault_of(message, entries, std::nullopt).empty();
 }
 
 void randomise(Message& message, const DeclaredUplink& declared, const LocalPolicy& policy,

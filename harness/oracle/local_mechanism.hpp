@@ -46,6 +46,9 @@ struct DeclaredUplink {
   std::string sender = "a client";   ///< what refusals call it
 };
 
+/// Whether names, kinds and order of a message's entries are those; the numbers in it may be any.
+bool is_as_declared(const Message& message, const std::vector<UplinkEntry>& entries);
+
 /// Clips and noises what a client is to send under the policy "local", and writes the release into the book.
 /// All parameter vectors of the message are one vector: each is taken from the centre that is nearest to it,
 /// and what is left is clipped to the norm C. Any two messages then lie at most 2 C and the spread of the

@@ -147,19 +147,19 @@ torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, co
 
 torch::Tensor MeteredOracle::cast(Voting& voting, const Vote& vote, const VoteQuery& query) {
   const VoteSeal seal(casting_votes_, state_, observed_);
-  ++failed_votes_;  // until it has not
-  torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool(), trials_);
-  seal.check();
-  --failed_votes_;
-  return sum;
+  return attempted([&] {
+    torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool(), trials_);
+    seal.check();
+    return sum;
+  });
 }
 
 void MeteredOracle::refuse_caught_failure() const {
-  if (failed_votes_ == 0) return;
-  throw Error(Complaint{.found = "the algorithm went on after a vote of its own had failed",
-                        .allowed = "a failure that ends the run: that examples made a vote fail, and how, "
-                                   "passes no mechanism",
-                        .remedy = "Let what noisy_sum() throws leave train()"});
+  if (failures_ == 0) return;
+  throw Error(Complaint{.found = "the algorithm went on after an answer of the oracle had failed",
+                        .allowed = "a failure that ends the run: that examples made a vote or a gradient "
+                                   "fail, and how, passes no mechanism",
+                        .remedy = "Let what noisy_sum() and gradient() throw leave train()"});
 }
 
 torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& asked) {

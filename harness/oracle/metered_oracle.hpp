@@ -74,7 +74,7 @@ class MeteredOracle : public Oracle {
   /// Puts it back, as it is now. Error where the client's own entries have its names.
   void remember(Message& state) const;
 
-  /// Error where a vote failed and whoever asked for it went on: to be called when the algorithm is done.
+  /// Error where an answer failed and whoever asked for it went on: to be called when the algorithm is done.
   void refuse_caught_failure() const;
 
   const RoundAccesses& accesses() const { return accesses_; }
@@ -111,6 +111,14 @@ class MeteredOracle : public Oracle {
     ++gradients_;
     ++asked_.gradients[query.batch_size];
     last_batch_ = batch;
+  }
+  /// Makes an answer that examples can make fail, and how: whoever catches that learns something of them.
+  template <typename Make>
+  auto attempted(const Make& make) {
+    ++failures_;  // until it has not
+    auto answer = make();
+    --failures_;
+    return answer;
   }
   /// Refuses a query that has no answer, and any inside of a vote; to be called before anything is drawn or
   /// written down.
@@ -152,7 +160,7 @@ class MeteredOracle : public Oracle {
   std::thread::id thread_ = std::this_thread::get_id();
   const char* closed_ = nullptr;
   bool casting_votes_ = false;
-  int failed_votes_ = 0;
+  int failures_ = 0;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same
   RoundAccesses accesses_;

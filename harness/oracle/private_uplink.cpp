@@ -126,6 +126,11 @@ Params PrivateUplink::mean(Key<Params> key) const {
   refuse_other_threads("a mean");
   const std::string name = key.name;  // what it points to is the plugin's, and may change
   if (const auto known = answers_.find(name); known != answers_.end()) return known->second;
+  const auto is_asked = [&](const UplinkEntry& entry) {
+    return !entry.counts_examples && entry.name == name;
+  };
+  if (setting_.declared && std::ranges::none_of(*setting_.declared, is_asked))
+    accesses_.add(ExactAccess{kUndeclaredMessages});
   const bool asked_in_vain =
       !messages_.empty() && std::ranges::none_of(messages_, [&](const Message& message) {
         return params_in(message, name.c_str()) != nullptr;

@@ -25,6 +25,8 @@ class PrivateUplink final : public Uplink {
  public:
   struct Setting {
     ClientPolicy policy;
+    /// What the algorithm declares that clients send in this round; none: nothing.
+    std::optional<std::vector<UplinkEntry>> declared = {};
     double clip_norm = 1;              ///< of this round
     std::int64_t expected_cohort = 1;  ///< what `size` says
     std::int64_t population = 1;
@@ -39,7 +41,8 @@ class PrivateUplink final : public Uplink {
 
   /// The expected size of the cohort.
   std::int64_t size() const override { return setting_.expected_cohort; }
-  /// The privatised mean. The same key has the same answer, however often it is asked for.
+  /// The privatised mean. The same key has the same answer, however often it is asked for. Of a key that is
+  /// not declared it is an exact access, whatever was sent: clients may have chosen the name.
   Params mean(Key<Params> key) const override;
   /// Refused: a client's influence on a weighted mean is not bounded by the clip norm.
   Params mean(Key<Params> key, Key<std::int64_t> weight) const override;
@@ -75,6 +78,9 @@ class PrivateUplink final : public Uplink {
   mutable RoundAccesses as_if_accesses_;
   mutable double next_clip_norm_;
 };
+
+/// The access of a round in which messages, or what is asked of them, are not as declared.
+inline constexpr const char* kUndeclaredMessages = "undeclared messages";
 
 /// How the noise multiplier splits between the sum of the messages and the count of those below the clip
 /// norm, so that both together tell as much as one sum under the multiplier z: {z_sum, 2 * count noise}, with

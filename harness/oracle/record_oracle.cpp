@@ -3,12 +3,30 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include <ATen/ThreadLocalState.h>
 
 #include "harness/oracle/gaussian_mechanism.hpp"
 
 namespace fedarena {
+namespace {
+
+// What a plugin set for LibTorch in its thread, such as the inference mode or an observer of operations,
+// makes no example fail and sees none.
+const at::ThreadLocalState& fresh_thread_state() {
+  static const at::ThreadLocalState kState = [] {
+    std::optional<at::ThreadLocalState> state;
+    std::thread([&] { state.emplace(); }).join();
+    return *state;
+  }();
+  return kState;
+}
+
+}  // namespace
 
 RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
                            const RecordPolicy& policy, ClientCanaries canaries)
@@ -65,14 +83,18 @@ Params RecordOracle::gradient(const Params& at, const Query& asked) {
   const std::int64_t count = sample.positions.size(0);
   count_gradient(sample.positions, query);
   const GaussianRelease release(event_of(query.batch_size), {policy_.clip_norm}, book());
-  Params sum = setting()
-                   .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
-                   .sum;
-  canaries_.enter(sum, sample.rate, policy_.clip_norm);
-  release.noise(sum.flat(), *noise_);
-  canaries_.score(sum, policy_.clip_norm);
-  sum *= 1 / sample.expected_size;
-  return sum;
+  return attempted([&] {
+    const at::ThreadLocalStateGuard as_in_a_new_thread(fresh_thread_state());
+    Params sum =
+        setting()
+            .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
+            .sum;
+    canaries_.enter(sum, sample.rate, policy_.clip_norm);
+    release.noise(sum.flat(), *noise_);
+    canaries_.score(sum, policy_.clip_norm);
+    sum *= 1 / sample.expected_size;
+    return sum;
+  });
 }
 
 // What a record does to the vote of its part nobody knows, so that an exchange moves the sum by up to twice

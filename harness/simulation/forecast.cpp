@@ -87,7 +87,7 @@ std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, s
                                                           const Ledger& before,
                                                           const Centres& centres) const {
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
-    const std::vector<UplinkEntry>& entries = uplinks_.at(static_cast<std::size_t>(round));
+    const std::vector<UplinkEntry>& entries = uplinks_.at(static_cast<std::size_t>(round)).value();
     return charges_of(entries, params_, of_client(*policy, client), centres);
   }
   if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;

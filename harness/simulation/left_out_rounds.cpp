@@ -108,13 +108,14 @@ void Simulation::charge_rest() {
         accesses = *planned;
       else  // what another round planned, nobody has planned of this one
         accesses = RoundAccesses(accesses.charged());
+      // What results would have made of the centres, nobody knows, nor what the round would have cost, nor
+      // whether a budget would have paid for it.
+      if (downlink.centres.vary()) ledger_.withhold(client);
       if (!pays(client, ledger_, accesses)) {
         spent_.insert(client);
         continue;
       }
       ledger_.record(round, client, accesses);
-      // What results would have made of the centres, nobody knows, nor what the round would have cost.
-      if (downlink.centres.vary()) ledger_.withhold(client);
       if (!pays_again(client, ledger_)) spent_.insert(client);
     }
     // Of other units it holds what all are charged for once.

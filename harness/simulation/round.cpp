@@ -42,6 +42,7 @@ Message deep_copy(Message message) {
 PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t round,
                                      std::vector<Message> uplinks) const {
   return {{.policy = policy,
+           .declared = uplinks_.at(static_cast<std::size_t>(round)),
            .clip_norm = clip_norm_,
            .expected_cohort = setup_.cohort_size,
            .population = population(),
@@ -193,23 +194,26 @@ results::RoundRecord Simulation::play_round() {
   // Observations pass no mechanism on whole messages.
   const Unit hidden = unit(setup_.policy);
   const bool may_observe = hidden != Unit::kClient && hidden != Unit::kLocal;
+  Observations of_clients;  // whom the server is not to see, for no byte of it is counted
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     record.uplink_bytes += local[index].uplink_bytes;
     record.examples += local[index].examples;
     ledger.record(round, cohort[index], local[index].accesses);
     // The price of a round around centres that earlier ones moved is up to data, also where they stayed.
     if (round > 1 && downlink.centres.vary()) ledger.withhold(cohort[index]);
-    if (may_observe) notes.observed.add(local[index].observed);
+    if (may_observe) of_clients.add(local[index].observed);
   }
+  // What a message holds is noised; how long it is, tables tell everybody, and what its entries are called,
+  // the server may find out.
+  const bool undeclared = hidden == Unit::kClient && shapes_tell(round, local);
   // Without anybody who could pay, the model stays.
   RoundAccesses answered;
   if (!cohort.empty() || !has_own_budgets(setup_.policy))
     answered = aggregate(server, uplinks_of(local), ledger);
+  notes.observed.add(of_clients);
   std::vector<Access> everybody = answered.list();
   if (round == 1) add_to_first_round(everybody);
-  // What a message holds is noised; how long it is, tables tell everybody.
-  if (hidden == Unit::kClient && sizes_tell(round, local))
-    everybody.push_back({ExactAccess{"undeclared sizes of messages"}, 1});
+  if (undeclared) everybody.push_back({ExactAccess{kUndeclaredMessages}, 1});
   const bool has_exact = any_event(everybody, is_exact);
   if (hidden == Unit::kClient || !everybody.empty())
     ledger.record_population(round, RoundAccesses(std::move(everybody)));
@@ -263,22 +267,29 @@ results::Cost Simulation::cost_of(std::span<const LocalResult> local) const {
   return cost;
 }
 
-bool Simulation::sizes_tell(std::int64_t round, std::span<const LocalResult> local) const {
-  const std::optional<std::int64_t> declared = uplink_bytes_in(round);
-  return std::ranges::any_of(local,
-                             [&](const LocalResult& result) { return result.uplink_bytes != declared; });
+bool Simulation::shapes_tell(std::int64_t round, std::span<const LocalResult> local) const {
+  const std::optional<std::vector<UplinkEntry>>& declared = uplinks_.at(static_cast<std::size_t>(round));
+  if (!declared) return true;
+  const std::int64_t bytes = bytes_of(*declared);
+  return std::ranges::any_of(local, [&](const LocalResult& result) {
+    return result.uplink_bytes != bytes || !is_as_declared(result.uplink, *declared);
+  });
+}
+
+std::int64_t Simulation::bytes_of(const std::vector<UplinkEntry>& entries) const {
+  Message message;
+  for (const UplinkEntry& entry : entries) {
+    if (entry.counts_examples)
+      message.put(Key<std::int64_t>{entry.name.c_str()}, std::int64_t{0});
+    else
+      message.put(Key<Params>{entry.name.c_str()}, params_);
+  }
+  return std::ssize(encode(message));
 }
 
 std::optional<std::int64_t> Simulation::uplink_bytes_in(std::int64_t round) const {
   try {
-    Message declared;
-    for (const UplinkEntry& entry : setup_.algorithm.uplink_entries(round)) {
-      if (entry.counts_examples)
-        declared.put(Key<std::int64_t>{entry.name.c_str()}, std::int64_t{0});
-      else
-        declared.put(Key<Params>{entry.name.c_str()}, params_);
-    }
-    return std::ssize(encode(declared));
+    return bytes_of(setup_.algorithm.uplink_entries(round));
   } catch (const Error&) {
     return std::nullopt;  // it declares none
   }

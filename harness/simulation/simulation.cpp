@@ -92,9 +92,17 @@ Simulation::Simulation(const SimulationSetup& setup)
                        static_cast<std::int64_t>(setup_.partition[client].size()));
   }
   // Of all rounds, before anything is trained: nothing that is known later can move a name.
-  if (std::holds_alternative<LocalPolicy>(setup_.policy)) {
-    for (std::int64_t round = 0; round <= setup_.rounds + 1; ++round)
-      uplinks_.push_back(round == 0 ? std::vector<UplinkEntry>() : setup_.algorithm.uplink_entries(round));
+  const Unit hidden = unit(setup_.policy);
+  if (hidden == Unit::kLocal || hidden == Unit::kClient) {
+    uplinks_.emplace_back();  // rounds begin with 1
+    for (std::int64_t round = 1; round <= setup_.rounds + 1; ++round) {
+      try {
+        uplinks_.emplace_back(setup_.algorithm.uplink_entries(round));
+      } catch (const Error&) {
+        if (hidden == Unit::kLocal) throw;
+        uplinks_.emplace_back();
+      }
+    }
   }
   RoundNotes unused;
   Server server = server_view(0, params_, server_state_, unused);
@@ -212,7 +220,7 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, std::int
 
 DeclaredUplink Simulation::declared_uplink(std::int64_t client, std::int64_t round,
                                            std::int64_t examples) const {
-  return {.entries = uplinks_.at(static_cast<std::size_t>(round)),
+  return {.entries = uplinks_.at(static_cast<std::size_t>(round)).value(),
           .examples = examples,
           .sender = fmt::format("client {} of {} in round {}", client, setup_.algorithm_name, round)};
 }

@@ -290,9 +290,10 @@ class Simulation {
   results::RoundRecord play_round();
   // Of a round in which answers were withheld: what the oracles of those who stay were asked for, at least.
   results::Cost cost_of(std::span<const LocalResult> local) const;
-  // Whether data may have decided how long messages of a cohort are: one is not as long as what the algorithm
-  // declares for the round.
-  bool sizes_tell(std::int64_t round, std::span<const LocalResult> local) const;
+  // Whether data may have decided what messages of a cohort are made of, and how long they are: one is not
+  // what the algorithm declares for the round, or it declares none.
+  bool shapes_tell(std::int64_t round, std::span<const LocalResult> local) const;
+  std::int64_t bytes_of(const std::vector<UplinkEntry>& entries) const;
   void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);
   // Lets the algorithm aggregate. Returns what the server's side of the policy did to everybody, and writes
   // down what it would have done to more of them.
@@ -373,7 +374,9 @@ class Simulation {
   Batch synthetic_;
   std::vector<double> gradient_scores_;  // of the canaries, over the rounds so far
   // Of the policy "label", and what it cost to release each label once.
-  std::vector<std::vector<UplinkEntry>> uplinks_;  // of the policy "local": what clients declare, by round
+  // What clients declare to send, by round, where messages are what a policy hides; none of an algorithm that
+  // declares nothing, which "local" refuses.
+  std::vector<std::optional<std::vector<UplinkEntry>>> uplinks_;
   std::optional<ResponseRelease> responses_;
   RoundAccesses response_accesses_;
 };

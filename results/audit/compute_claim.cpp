@@ -144,8 +144,10 @@ Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger) {
       });
   if (!one_budget || ledger.ended_after() == 0 || ledger.varies() || left_out_unplanned) return ledger;
   const Odometer odometer(claim.settings);
+  // In which rounds of a segment a client took part, the ledger does not say: as late as can be, so that the
+  // budget pays for no fewer rounds than it would have.
   const auto pays_until = [&](std::int64_t round) {
-    const std::optional<double> epsilon = odometer.epsilon(ledger.after_round(round).most).epsilon;
+    const std::optional<double> epsilon = odometer.epsilon(ledger.after_round(round).fewest).epsilon;
     return epsilon && *epsilon <= claim.budget.number();
   };
   // Rounds cost more and more together.
@@ -174,13 +176,6 @@ Claim ChargedBudget::charge(const Claim& spent, std::int64_t client) const {
   // Rounds that data left out are charged, but whatever came of them, the budget was not to be passed.
   const bool beyond = !spent.epsilon || *spent.epsilon > *budget.epsilon;
   return ledger_.ended_after() > 0 && beyond ? budget : spent;
-}
-
-Claim ChargedBudget::charge_all(const Claim& spent, std::span<const std::int64_t> clients) const {
-  if (clients.empty() || !claim_.budget.is_list()) return charge(spent, 0);
-  Claim worst{.epsilon = 0};
-  for (const std::int64_t client : clients) worst = worse(worst, charge(spent, client));
-  return worst;
 }
 
 std::optional<PrivacyClaim> claim_so_far(const Summary& summary, const std::filesystem::path& run) {

@@ -23,8 +23,6 @@ class ChargedBudget {
 
   /// The claim about a client's units that have spent so much; of a budget for all, any client.
   Claim charge(const Claim& spent, std::int64_t client) const;
-  /// The worst over clients that have spent as much; of no clients: about the units of all.
-  Claim charge_all(const Claim& spent, std::span<const std::int64_t> clients) const;
 
  private:
   const PrivacyClaim& claim_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "fedarena/accounting/pure.hpp"
@@ -78,11 +79,11 @@ std::string plugin_name(const RunDirectory& run, const std::string& algorithm) {
 
 }  // namespace
 
-// Clients with equal accesses and rounds are a group, in the order of their first.
-std::vector<ClientGroup> client_groups(const Ledger& ledger) {
+// In the order of their first clients.
+std::vector<ClientGroup> client_groups(const Ledger& ledger, const PerClient& budgets) {
   const bool all_at_once = ledger.unit() == Unit::kClient;
   std::vector<ClientGroup> groups;
-  std::map<std::pair<std::vector<Access>, std::int64_t>, std::size_t> places;
+  std::map<std::tuple<std::vector<Access>, std::int64_t, double, bool>, std::size_t> places;
   for (const auto& [client, record] : ledger.clients()) {
     const std::vector<Ledger::Segment>& segments = all_at_once ? ledger.population() : record.segments.list();
     // A ledger that protects nobody charges nothing, but what happened can be told.
@@ -90,7 +91,10 @@ std::vector<ClientGroup> client_groups(const Ledger& ledger) {
                                              ? Ledger::accesses_of(segments)
                                              : ledger.charged(client);
     const std::int64_t rounds = Ledger::participations_of(segments);
-    const auto [place, added] = places.emplace(std::pair(accesses, rounds), groups.size());
+    const bool own = budgets.is_list();
+    const auto [place, added] = places.emplace(
+        std::tuple(accesses, rounds, own ? budgets.of(client) : 0, own && ledger.varies(client)),
+        groups.size());
     if (added)
       groups.push_back({.clients = {},
                         .examples_least = record.examples,
@@ -113,7 +117,7 @@ void charge_groups(std::span<ClientGroup> groups, const PrivacyClaim& claim, con
     std::vector<Access> accesses;
     for (const EventShare& kind : group.events) accesses.push_back({kind.event, kind.count});
     const Odometer::Worth spent = odometer.worth(accesses);
-    group.rdp = budget.charge_all(spent.claim, group.clients);
+    group.rdp = budget.charge(spent.claim, group.clients.empty() ? 0 : group.clients.front());
     group.by_budget = group.rdp != spent.claim;
     if (!group.by_budget) group.order = spent.order;
   }
@@ -128,7 +132,8 @@ PrivacyReport privacy_report(const RunDirectory& run) {
   compute_claim(report.summary, ledger);
   if (report.summary.privacy) ledger = paid_part(*report.summary.privacy, ledger);
   report.plugin = plugin_name(run, report.summary.algorithm);
-  report.groups = client_groups(ledger);
+  report.groups =
+      client_groups(ledger, report.summary.privacy ? report.summary.privacy->budget : PerClient(0));
   if (report.summary.privacy) {
     const AccountSettings& settings = report.summary.privacy->settings;
     charge_groups(report.groups, *report.summary.privacy, ledger, Odometer(settings));

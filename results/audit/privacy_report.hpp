@@ -51,8 +51,9 @@ struct PrivacyReport {
 /// no ledger yet.
 PrivacyReport privacy_report(const RunDirectory& run);
 
-/// What happened to the clients of a ledger, without epsilons.
-std::vector<ClientGroup> client_groups(const Ledger& ledger);
+/// What happened to the clients of a ledger, without epsilons. Those with budgets of their own are of one
+/// group only where the same is charged for both.
+std::vector<ClientGroup> client_groups(const Ledger& ledger, const PerClient& budgets = 0);
 
 /// Gives them the epsilons of RDP that the claim charges for them, each with its order. Claim and ledger are
 /// one run's.

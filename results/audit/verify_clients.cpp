@@ -63,6 +63,18 @@ void compare_possible(const Tested& tested, const Comparison& compare) {
     kinds.result(count(*round) == count(*tested.back()), "clients_tested", whose,
                  std::to_string(count(*round)),
                  fmt::format("{}, as after the last test", count(*tested.back())));
+    if (round->client_errors && std::isfinite(round->client_errors->rmse_mean)) {
+      // What numbers that are not negative deviate from their mean by at most.
+      const ClientErrors& errors = *round->client_errors;
+      const auto tested_clients = static_cast<double>(errors.tested);
+      const double least = errors.rmse_mean * (1 - kRounding), most = tested_clients * errors.rmse_mean;
+      kinds.result(least <= errors.rmse_worst && errors.rmse_worst <= most * (1 + kRounding),
+                   "client_rmse_worst", whose, exact_number(errors.rmse_worst),
+                   fmt::format("{} to {}", exact_number(errors.rmse_mean), exact_number(most)));
+      const double widest = std::sqrt(tested_clients) * errors.rmse_mean;
+      kinds.result(errors.rmse_std <= widest * (1 + kRounding), "client_rmse_std", whose,
+                   exact_number(errors.rmse_std), fmt::format("at most {}", exact_number(widest)));
+    }
     if (!round->per_client) continue;
     const ClientMetrics& metrics = *round->per_client;
     kinds.result(metrics.accuracy_worst <= metrics.accuracy_mean + kRounding, "client_accuracy_worst", whose,

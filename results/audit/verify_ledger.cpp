@@ -357,6 +357,9 @@ Verification verify_ledger(const AuditedRun& run) {
     verification.notes.emplace_back(
         "has a model that this program does not bring along, so that the tensors of a message are not "
         "counted");
+  if (summary.privacy && !summary.privacy->budget.is_list() && summary.state == kFinished)
+    Comparison(verification, run.file(kSummaryFile))
+        .integer("spent_clients", summary.privacy->spent_clients, 0);
   if (budgets && summary.state == kFinished) {
     Comparison(verification, run.file(kSummaryFile))
         .integer("spent_clients", summary.privacy->spent_clients,

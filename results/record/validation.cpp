@@ -30,7 +30,7 @@ void StoppingRule::see(const RoundRecord& round) {
     best_ = score;
     best_round_ = round.round;
   }
-  if (limits_.target_accuracy > 0 && round.validation_accuracy &&
+  if (limits_.target_accuracy > 0 && round.validation_accuracy && !score->diverged &&
       *round.validation_accuracy >= limits_.target_accuracy) {
     stopped_ = kStoppedByTarget;
   } else if (limits_.patience > 0 && round.round - best_round_ >= limits_.patience) {

@@ -121,7 +121,7 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
   std::string html = facts(claim_lines(claim));
   try {
     const Ledger ledger = paid_part(claim, read_ledger(seed.path, claim.unit));
-    std::vector<ClientGroup> groups = client_groups(ledger);
+    std::vector<ClientGroup> groups = client_groups(ledger, claim.budget);
     charge_groups(groups, claim, ledger, odometers.of(claim.settings));
     compare_claims(claim, groups, seed.path, problems);
     html += exact_list(ledger) + group_table(groups, claim.made_rdp.has_value());

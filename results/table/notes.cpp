@@ -111,8 +111,7 @@ std::string held_out_note(const Summary& summary) {
   if (summary.held_out_clients == 0) return {};
   return fmt::format(
       "{} of {} clients never train; validation is on them, each alike, and what is said of clients is said "
-      "of "
-      "the others",
+      "of the others; the test set holds their test examples, by which runs may have been stopped or chosen",
       summary.held_out_clients, summary.clients);
 }
 

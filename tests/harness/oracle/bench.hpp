@@ -135,9 +135,11 @@ struct Server40 {
   std::int64_t dimension = 2;
   Streams streams = Streams(1, 1, kServer);
   std::int64_t expected_cohort = 4;
+  std::optional<std::vector<UplinkEntry>> declared = {};
 
   PrivateUplink receive(std::vector<Message> messages) const {
     return {{.policy = policy,
+             .declared = declared,
              .clip_norm = policy.clip_norm,
              .expected_cohort = expected_cohort,
              .population = 10 * expected_cohort,

@@ -232,6 +232,21 @@ TEST(RecordOracle, RefusesABatchOfLessThanNothing) {
   EXPECT_TRUE(oracle.accesses().list().empty());
 }
 
+// Examples may have made it fail. What a plugin sets for LibTorch in its thread makes none fail.
+TEST(RecordOracle, NoticesWhoGoesOnAfterAGradientThatFailed) {
+  const Bench bench;
+  RecordOracle oracle = bench.record(range(0, 10), exact());
+  {
+    const c10::InferenceMode inference;
+    EXPECT_NO_THROW(
+        oracle.gradient(1e300 * bench.at(), {.batch_size = 0}));  // examples that are not ordinary
+  }
+  EXPECT_NO_THROW(oracle.refuse_caught_failure());
+  EXPECT_ANY_THROW(oracle.gradient(Params(), {.batch_size = 0}));
+  EXPECT_THAT(test::message_of([&] { oracle.refuse_caught_failure(); }),
+              HasSubstr("went on after an answer of the oracle had failed"));
+}
+
 TEST(RecordOracle, StopsWhenItIsTold) {
   Bench bench;
   RecordOracle oracle = bench.record(range(0, 10), record_policy(1, 1));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "fedarena/accounting/odometer.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "harness/oracle/private_uplink.hpp"
 #include "tests/harness/oracle/bench.hpp"
@@ -184,6 +185,19 @@ TEST(PrivateUplink, ChargesInfinityForRawMessages) {
   Ledger ledger(Unit::kClient);
   ledger.record_population(1, uplink.accesses());
   EXPECT_EQ(Odometer(AccountSettings()).epsilon(ledger).epsilon, kInfinity);
+}
+
+// Clients may have chosen the name by their examples, and whether anybody is there is a secret.
+TEST(PrivateUplink, ChargesInfinityForMeansThatAreNotDeclared) {
+  Server40 server{client_policy(5, 1)};
+  server.declared = {kFirst, Key<std::int64_t>{"second"}};
+  for (const std::vector<Message>& messages : {std::vector<Message>(), {two_vectors({1, 2}, {3, 4})}}) {
+    const PrivateUplink uplink = server.receive(messages);
+    (void)uplink.mean(kFirst);
+    EXPECT_EQ(uplink.accesses().list().size(), 1U);
+    (void)uplink.mean(kSecond);
+    EXPECT_TRUE(contains(uplink.accesses().list(), Access{ExactAccess{kUndeclaredMessages}, 1}));
+  }
 }
 
 // The simulated noise is that of the larger cohort on the mean; what is really spent is written beside it.

@@ -195,7 +195,7 @@ TEST(Votes, AreRefusedWhereTheirShapeIsNotTheDeclaredOne) {
   EXPECT_THAT(refusal(Vote(), {}), HasSubstr("a vote that is an empty function"));
   // That it failed tells of examples, too, so the algorithm may not go on as if nothing was the matter.
   EXPECT_THAT(test::message_of([&] { oracle.refuse_caught_failure(); }),
-              HasSubstr("went on after a vote of its own had failed"));
+              HasSubstr("went on after an answer of the oracle had failed"));
   EXPECT_NO_THROW(with_noise(bench, 1).refuse_caught_failure());
 }
 

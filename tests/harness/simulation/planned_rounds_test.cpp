@@ -159,6 +159,13 @@ TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor
     } catch (const BudgetSpent&) {
     }
     EXPECT_TRUE(simulation.ledger().varies()) << budget.is_list();
+    // So it is of rounds that a rule left out.
+    apart = 1;
+    Simulation stopped(setup(policy));
+    stopped.next_round();
+    apart = 8;
+    stopped.charge_rest();
+    EXPECT_TRUE(stopped.ledger().varies()) << budget.is_list();
   }
 }
 

@@ -74,7 +74,7 @@ TEST_F(PrivateCohorts, WhoseMessagesDifferInSizeAreAnExactAccess) {
   const auto tells_sizes = [&] {
     simulation.next_round();
     return std::ranges::any_of(simulation.ledger().population(), [](const Ledger::Segment& segment) {
-      return contains(segment.accesses, Access{ExactAccess{"undeclared sizes of messages"}, 1});
+      return contains(segment.accesses, Access{ExactAccess{"undeclared messages"}, 1});
     });
   };
   EXPECT_FALSE(tells_sizes());
@@ -107,6 +107,16 @@ TEST_F(PrivateCohorts, SendWhatIsDeclaredOrTellTheSizesOfMessages) {
       uplink.put(Key<torch::Tensor>{"more"}, torch::zeros({7}));
     };
     EXPECT_TRUE(tells_sizes());
+    algorithm.on_send = [](Client&, Message& uplink) {  // a name as long
+      uplink = {{Key<Params>{"Update"}, uplink[kUpdate]},
+                {kControl, uplink[kControl]},
+                {kExamples, uplink[kExamples]}};
+    };
+    algorithm.on_aggregate = [](Server&, const Uplink&) {};
+    EXPECT_TRUE(tells_sizes());
+    algorithm.on_send = {};
+    EXPECT_FALSE(tells_sizes());
+    algorithm.on_aggregate = {};
     algorithm.entries = [](std::int64_t) -> std::vector<UplinkEntry> { throw Error::of("tells nobody"); };
     EXPECT_TRUE(tells_sizes());
   }

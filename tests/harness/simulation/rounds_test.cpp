@@ -24,7 +24,11 @@ class ObservedMeans : public SmallRuns<> {
       client.observed.add("loss-of-own", 0.1 * static_cast<double>(client.id));
       client.observed.add("loss-of-own", 0.7 / static_cast<double>(client.round));
     };
-    algorithm.on_aggregate = [](Server& server) { server.observed.add("radius", 0.5); };
+    // Messages are counted, so that the server sees nothing of what clients observed before it is done.
+    algorithm.on_aggregate = [](Server& server) {
+      EXPECT_THAT(server.observed.values(), ElementsAre(Pair("sent", ::testing::_)));
+      server.observed.add("radius", 0.5);
+    };
   }
 };
 

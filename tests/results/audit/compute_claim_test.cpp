@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "fedarena/accounting/odometer.hpp"
+
 #include "tests/infinity.hpp"
 #include "tests/results/samples.hpp"
 
@@ -183,6 +185,29 @@ TEST(ComputeClaim, IsWhatTheBudgetProvesWhereDataDecidedHowMuchOfItIsSpent) {
   EXPECT_EQ(own.rdp->epsilon, epsilon_of_filter(7, kSettings));
   EXPECT_EQ(own.pld, own.rdp);
   EXPECT_EQ(own.least_rdp, spent.clients[1].rdp);
+}
+
+// A ledger says how often a client took part, not when: rounds that the budget pays for are not cut off with
+// those that it does not pay for.
+TEST(ComputeClaim, CutsOffNoRoundThatABudgetMayHavePaidFor) {
+  Ledger ledger = record_ledger();
+  const auto steps = [](std::int64_t count) {
+    RoundAccesses planned({{sampled(0.1, 1), count}});
+    planned.leave_unmade({});
+    return planned;
+  };
+  ledger.record(1, 0, steps(10));
+  ledger.end_after(1);
+  for (const std::int64_t round : {2, 10, 11, 12, 13}) ledger.record(round, 0, steps(10));
+  for (std::int64_t round = 3; round <= 9; ++round) ledger.record(round, 3, steps(6));
+  const auto epsilon = [](std::int64_t count) {
+    return *Odometer(kSettings).epsilon({{sampled(0.1, 1), count}}).epsilon;
+  };
+  // Client 0 ends such a run before its fifth round, which is the twelfth; client 3 is charged 42 steps by
+  // then.
+  const PrivacyClaim claim = stated(ledger, kSettings, epsilon(45));
+  EXPECT_GE(*claim.rdp->epsilon, epsilon(42));
+  EXPECT_LE(*claim.rdp->epsilon, epsilon(45));
 }
 
 // All rounds of the plan are charged, but no more than the budget, which they would not have passed.

@@ -65,6 +65,17 @@ TEST(StoppingRule, DoesNotSeeWhatIsEvaluatedOutOfTurn) {
   EXPECT_EQ(rule.last_round(), 4);
 }
 
+// Who guesses one class of many may be right often enough.
+TEST(StoppingRule, IsNotReachedByWhatDiverged) {
+  StoppingRule rule({.target_accuracy = 0.5}, 1);
+  RoundRecord diverged = round_of(1, 0.9);
+  diverged.validation_loss = std::nan("");
+  rule.see(diverged);
+  EXPECT_EQ(rule.stopped(), "");
+  rule.see(round_of(2, 0.6));
+  EXPECT_EQ(rule.stopped(), "target");
+}
+
 // On regression data: the round at which patience of two ends a run of these validation losses; 0: it goes
 // on.
 std::int64_t stop_by_losses(double improvement, const std::vector<double>& losses) {
