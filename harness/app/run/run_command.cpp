@@ -172,7 +172,7 @@ void add_run_command(CLI::App& app, Action& action) {
   command
       .add_option("--only", arguments.only,
                   "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
-                  "must fit")
+                  "must fit, and !PATTERN leaves out what fits")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   add_choice(command, "--stage", arguments.stage, {kTrials, kCells},

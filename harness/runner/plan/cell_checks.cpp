@@ -35,6 +35,18 @@ std::string untested_clients(const PartitionedData& dealt) {
                      clients);
 }
 
+// Before anything is trained, what makes every epsilon of an algorithm infinite.
+std::string exact_tests_note(const AlgorithmEntry& entry, const PrivacyPolicy& policy,
+                             const PartitionedData& dealt) {
+  if (accounting(policy) == nullptr || !dealt.tests_tell_label_counts) return {};
+  if (std::holds_alternative<DeclaredPublic>(label_count_access(policy))) return {};
+  return fmt::format(
+      "note: {}: epsilon will be infinite, because tests of clients tell how many examples of each class "
+      "each "
+      "client holds; public_label_counts = true says that everybody knows",
+      entry.label);
+}
+
 // Numbers of examples are the clients' secret there, and the means that they weigh are refused in round 1.
 void check_weighting(const AlgorithmEntry& entry) {
   const Value by_examples(std::string("examples"));
@@ -183,6 +195,7 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
   say_(delta_note(entry, dealt->partition));
+  say_(exact_tests_note(entry, policy, *dealt));
   check_numbers(entry, experiment.dtype);
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));

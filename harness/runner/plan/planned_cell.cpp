@@ -49,10 +49,11 @@ bool matches(const PlannedCell& cell, const std::string& pattern, bool is_folder
     }
     if (known.size() > 10 * kMostNames) break;
   }
-  throw Error::in("--only " + pattern, "no cell is of that name",
-                  {.allowed = allowed,
-                   .nearest = nearest_name(pattern, known),
-                   .remedy = "patterns take * and ?, and of several each must fit"});
+  throw Error::in(
+      "--only " + pattern, "no cell is of that name",
+      {.allowed = allowed,
+       .nearest = nearest_name(pattern, known),
+       .remedy = "patterns take * and ?, and of several each must fit; !PATTERN leaves out what fits"});
 }
 
 }  // namespace
@@ -85,12 +86,15 @@ std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std
         cells.push_back({&point, &algorithm, seed});
     }
   }
-  for (const std::string& pattern : only) {
+  for (const std::string& given : only) {
+    const bool leaves_out = given.starts_with('!');
+    const std::string pattern = given.substr(leaves_out ? 1 : 0);
     const bool is_folder =
         std::ranges::any_of(cells, [&](const PlannedCell& cell) { return cell.folder() == pattern; });
-    const auto is_other = [&](const PlannedCell& cell) { return !matches(cell, pattern, is_folder); };
-    if (std::ranges::all_of(cells, is_other)) refuse(cells, pattern);
-    std::erase_if(cells, is_other);
+    const auto fits = [&](const PlannedCell& cell) { return matches(cell, pattern, is_folder); };
+    if (std::ranges::none_of(cells, fits)) refuse(cells, pattern);
+    std::erase_if(cells, [&](const PlannedCell& cell) { return fits(cell) == leaves_out; });
+    if (cells.empty()) throw Error::in("--only " + given, "leaves out every cell");
   }
   return cells;
 }

@@ -36,7 +36,8 @@ struct PlannedCell {
 
 /// The cells of all points: seeds outside, algorithms inside. `only`: patterns with * and ?, all of which a
 /// cell must match, each by its folder, the last part of it, its point, a setting of the sweep, its label or
-/// its seed ("seed-1"). Throws Error when no cell does. The points must outlive the cells.
+/// its seed ("seed-1"); cells that match "!" and a pattern are left out. Throws Error when no cell is left.
+/// The points must outlive the cells.
 std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points,
                                     const std::vector<std::string>& only = {});
 

@@ -131,11 +131,14 @@ TEST_F(Evaluation, OfClientsByClassLeavesNoPrivacyUnlessTheirCountsArePublic) {
     return "\n[[algorithms]]\nname = \"fedavg\"\nlabel = \"" + label +
            "\"\n[algorithms.privacy]\npolicy = \"record\"\nnoise_multiplier = 2.0\n" + more;
   };
-  run_small(scratch, {.rounds = 1,
-                      .partition = "kind = \"dirichlet\"\nalpha = 0.5\nclients = 4",
-                      .evaluation = "per_client = true",
-                      .algorithms = {},
-                      .more = entry("secret", "") + entry("public", "public_label_counts = true\n")});
+  const Outcome run =
+      run_small(scratch, {.rounds = 1,
+                          .partition = "kind = \"dirichlet\"\nalpha = 0.5\nclients = 4",
+                          .evaluation = "per_client = true",
+                          .algorithms = {},
+                          .more = entry("secret", "") + entry("public", "public_label_counts = true\n")});
+  EXPECT_THAT(run.err, AllOf(HasSubstr("note: secret: epsilon will be infinite, because tests of clients"),
+                             Not(HasSubstr("public: epsilon will"))));
   const std::string table = succeed("table out").out;
   EXPECT_THAT(table, ContainsRegex("\n\\| secret .* inf \\| +inf \\| 1e-5 "));
   EXPECT_THAT(table, ContainsRegex("\n\\| public .* 0\\.[0-9]+ \\| +0\\.[0-9]+ \\| 1e-5 "));

@@ -86,13 +86,18 @@ TEST_F(Grid, RunsThePartThatIsAskedFor) {
       run_only("*mu=0.1,*alpha* --only seed-1"),
       ElementsAre("algorithms.fedprox.mu=0.1,partition.alpha=0.5,partition.kind=dirichlet/fedprox-seed-1"));
   EXPECT_THAT(run_only("partition.kind=iid/fedavg-seed-1"), ElementsAre("partition.kind=iid/fedavg-seed-1"));
+  EXPECT_THAT(run_only("partition.kind=iid --only fedavg --only !seed-2"),
+              ElementsAre("partition.kind=iid/fedavg-seed-1"));
+  EXPECT_EQ(refused("run small.toml --only seed-1 --only !seed-1"),
+            "fedarena: --only !seed-1: leaves out every cell\n");
 
   const std::string none = refused("run small.toml --only fedavg --only seed-3");
   EXPECT_EQ(
       none,
       "fedarena: --only seed-3: no cell is of that name; allowed: fedavg, seed-1, partition.kind=iid, "
       "partition.alpha=0.5, partition.kind=dirichlet, partition.alpha=0.5,partition.kind=dirichlet, seed-2; "
-      "did you mean \"seed-1\"?\n  patterns take * and ?, and of several each must fit\n");
+      "did you mean \"seed-1\"?\n  patterns take * and ?, and of several each must fit; !PATTERN leaves out "
+      "what fits\n");
   EXPECT_FALSE(fs::exists(scratch / "runs"));
 }
 
