@@ -147,7 +147,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   const PrivacyClaim &recorded = *summary.privacy, &claim = *again.privacy;
   compare.fields(to_json(summary), to_json(again), false);
   double budget = recorded.budget.most();
-  if (ledger.varies()) budget = epsilon_of_filter(budget, recorded.settings);
+  if (budget > 0 && ledger.varies()) budget = epsilon_of_filter(budget, recorded.settings);
   if (budget > 0 && claim.rdp && claim.rdp->epsilon) {
     compare.result(*claim.rdp->epsilon <= budget || ended_in_exact_access(ledger), "budget",
                    exact_number(budget),
