@@ -116,9 +116,14 @@ class MeteredOracle : public Oracle {
   template <typename Make>
   auto attempted(const Make& make) {
     ++failures_;  // until it has not
-    auto answer = make();
-    --failures_;
-    return answer;
+    try {
+      auto answer = make();
+      --failures_;
+      return answer;
+    } catch (const Interrupted&) {
+      --failures_;
+      throw;
+    }
   }
   /// Refuses a query that has no answer, and any inside of a vote; to be called before anything is drawn or
   /// written down.

@@ -25,7 +25,8 @@ class PrivateUplink final : public Uplink {
  public:
   struct Setting {
     ClientPolicy policy;
-    /// What the algorithm declares that clients send in this round; none: nothing.
+    /// What the algorithm declares that clients send in this round; none: it declares nothing, which is
+    /// charged for elsewhere.
     std::optional<std::vector<UplinkEntry>> declared = {};
     double clip_norm = 1;              ///< of this round
     std::int64_t expected_cohort = 1;  ///< what `size` says

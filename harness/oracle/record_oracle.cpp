@@ -3,30 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
-
-#include <ATen/ThreadLocalState.h>
 
 #include "harness/oracle/gaussian_mechanism.hpp"
 
 namespace fedarena {
-namespace {
-
-// What a plugin set for LibTorch in its thread, such as the inference mode or an observer of operations,
-// makes no example fail and sees none.
-const at::ThreadLocalState& fresh_thread_state() {
-  static const at::ThreadLocalState kState = [] {
-    std::optional<at::ThreadLocalState> state;
-    std::thread([&] { state.emplace(); }).join();
-    return *state;
-  }();
-  return kState;
-}
-
-}  // namespace
 
 RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
                            const RecordPolicy& policy, ClientCanaries canaries)
@@ -84,7 +66,6 @@ Params RecordOracle::gradient(const Params& at, const Query& asked) {
   count_gradient(sample.positions, query);
   const GaussianRelease release(event_of(query.batch_size), {policy_.clip_norm}, book());
   return attempted([&] {
-    const at::ThreadLocalStateGuard as_in_a_new_thread(fresh_thread_state());
     Params sum =
         setting()
             .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))

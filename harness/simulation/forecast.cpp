@@ -130,6 +130,8 @@ bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_
   const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
   const bool asked = !ledger.population().empty() && !ledger.population().back().accesses.empty();
   if (clients != nullptr && (round_ == 0 || asked)) everybody = sum_of(*clients, round).accesses().list();
+  if (clients != nullptr && !uplinks_.at(static_cast<std::size_t>(round)))
+    everybody.push_back({ExactAccess{kUndeclaredMessages}, 1});
   if (round == 1) add_to_first_round(everybody);
   if (!everybody.empty()) ledger.record_population(round, RoundAccesses(std::move(everybody)));
   return complete;

@@ -194,7 +194,7 @@ results::RoundRecord Simulation::play_round() {
   // Observations pass no mechanism on whole messages.
   const Unit hidden = unit(setup_.policy);
   const bool may_observe = hidden != Unit::kClient && hidden != Unit::kLocal;
-  Observations of_clients;  // whom the server is not to see, for no byte of it is counted
+  Observations of_clients;  // which the server is not to see, for no byte of them is counted
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     record.uplink_bytes += local[index].uplink_bytes;
     record.examples += local[index].examples;

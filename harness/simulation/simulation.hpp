@@ -373,10 +373,10 @@ class Simulation {
   double clip_norm_ = 0;  // of the policy "client", where it may adapt
   Batch synthetic_;
   std::vector<double> gradient_scores_;  // of the canaries, over the rounds so far
-  // Of the policy "label", and what it cost to release each label once.
   // What clients declare to send, by round, where messages are what a policy hides; none of an algorithm that
   // declares nothing, which "local" refuses.
   std::vector<std::optional<std::vector<UplinkEntry>>> uplinks_;
+  // Of the policy "label", and what it cost to release each label once.
   std::optional<ResponseRelease> responses_;
   RoundAccesses response_accesses_;
 };

@@ -94,7 +94,7 @@ const ClientAccount& least_of(const Account& account, const Ledger& ledger) {
   return *least;
 }
 
-// The account of a ledger, where data decided how much of budgets was spent those.
+// The account of a ledger, where data decided how much of budgets was spent what these prove.
 Account charged_account(const PrivacyClaim& claim, const Ledger& ledger, const ChargedBudget& budget) {
   Account account = fedarena::account(ledger, claim.settings);
   if (claim.budget.least() == 0 || !account.rdp.epsilon) return account;
@@ -164,15 +164,19 @@ ChargedBudget::ChargedBudget(const PrivacyClaim& claim, const Ledger& ledger)
     : claim_(claim),
       ledger_(ledger),
       any_(claim.budget.least() > 0),
-      all_varied_(any_ && !claim.budget.is_list() && ledger.varies()) {}
+      all_varied_(any_ && !claim.budget.is_list() && ledger.varies()) {
+  if (!any_ || !ledger.varies()) return;
+  for (const double budget : claim.budget.numbers()) {
+    if (!proven_.contains(budget)) proven_.emplace(budget, epsilon_of_filter(budget, claim.settings));
+  }
+}
 
 Claim ChargedBudget::charge(const Claim& spent, std::int64_t client) const {
   const bool unprotected = spent.epsilon && std::isinf(*spent.epsilon);
   if (!any_ || unprotected) return spent;
   const bool own = claim_.budget.is_list();
   Claim budget{.epsilon = own ? claim_.budget.of(client) : claim_.budget.number()};
-  if (own ? ledger_.varies(client) : all_varied_)
-    return {.epsilon = epsilon_of_filter(*budget.epsilon, claim_.settings)};
+  if (own ? ledger_.varies(client) : all_varied_) return {.epsilon = proven_.at(*budget.epsilon)};
   // Rounds that data left out are charged, but whatever came of them, the budget was not to be passed.
   const bool beyond = !spent.epsilon || *spent.epsilon > *budget.epsilon;
   return ledger_.ended_after() > 0 && beyond ? budget : spent;
@@ -221,7 +225,7 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.per_distance = account.per_distance;
   claim.nominal.assign(account.nominal.begin(), account.nominal.end());
   claim.varied = charged.varies();
-  // Of clients that vary the claim says so, or charges their budgets.
+  // Of clients that vary the claim says so, or charges what their budgets prove.
   const bool own_budgets = claim.budget.is_list();
   // Any answer may have decided on what a round without a plan did not ask for.
   claim.unplanned = is_finite(claim.rdp) && (own_budgets || !claim.varied) &&

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +16,8 @@ namespace fedarena::results {
 
 /// What is claimed where a budget governs a run. What was spent of it is an epsilon as far as a plan said so
 /// before. Where data may have decided what is asked for, that is what a filter with the budget proves
-/// (epsilon_of_filter), not what data left of it. Claim and ledger must outlive it.
+/// (epsilon_of_filter), not what data left of it. Where a rule ended the run, it is no more than the budget.
+/// Claim and ledger must outlive it.
 class ChargedBudget {
  public:
   ChargedBudget(const PrivacyClaim& claim, const Ledger& ledger);
@@ -27,8 +28,9 @@ class ChargedBudget {
  private:
   const PrivacyClaim& claim_;
   const Ledger& ledger_;
-  bool any_ = false;         // whether there is a budget
-  bool all_varied_ = false;  // of one budget for all: whether data may have decided how much is spent
+  bool any_ = false;                 // whether there is a budget
+  bool all_varied_ = false;          // of one budget for all: whether data may have decided how much is spent
+  std::map<double, double> proven_;  // by each budget as a filter, where anybody's accesses varied
 };
 
 /// What is charged of a ledger. Of a run with one budget for all which data ended: without the planned rounds

@@ -53,10 +53,10 @@ PrivacyReport privacy_report(const RunDirectory& run);
 
 /// What happened to the clients of a ledger, without epsilons. Those with budgets of their own are of one
 /// group only where the same is charged for both.
-std::vector<ClientGroup> client_groups(const Ledger& ledger, const PerClient& budgets = 0);
+std::vector<ClientGroup> client_groups(const Ledger& ledger, const PerClient& budgets);
 
-/// Gives them the epsilons of RDP that the claim charges for them, each with its order. Claim and ledger are
-/// one run's.
+/// Gives them the epsilons of RDP that the claim charges for them, each with its order. `ledger`: the run's,
+/// as paid_part leaves it.
 void charge_groups(std::span<ClientGroup> groups, const PrivacyClaim& claim, const Ledger& ledger,
                    const Odometer& odometer);
 

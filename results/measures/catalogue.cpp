@@ -281,8 +281,7 @@ std::optional<RecordedNumber> number_of(const CatalogueEntry& entry, const std::
                                         const RoundRecord& round) {
   if (entry.of_round == nullptr) return std::nullopt;
   const Maybe number = entry.of_round(round);
-  if (number && entry.claim != nullptr && claim && claim->varied && charges_budget(*claim))
-    return *claim->rdp->epsilon;
+  if (number && entry.claim != nullptr && claim && hides_what_was_spent(*claim)) return *claim->rdp->epsilon;
   return number;
 }
 

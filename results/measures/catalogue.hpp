@@ -66,8 +66,8 @@ std::span<const AttackMeasure> attack_measures();
 using CurveAxis = CatalogueEntry;
 std::span<const CurveAxis> curve_axes();
 
-/// What a round of a run of that claim says of it; none where it does not. An epsilon is what the budget
-/// proves where data may have decided how much of it was spent by then.
+/// What a round of a run of that claim says of it; none where it does not. An epsilon is the whole run's
+/// where data may have decided how much of a budget was spent by then.
 std::optional<RecordedNumber> number_of(const CatalogueEntry& entry, const std::optional<PrivacyClaim>& claim,
                                         const RoundRecord& round);
 

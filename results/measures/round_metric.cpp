@@ -112,7 +112,7 @@ const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRe
 // Whether what rounds say of an epsilon below that much is one: not where data may have decided how much was
 // asked for until then.
 bool proves(double limit, const PrivacyClaim& claim) {
-  return !claim.varied || (charges_budget(claim) && limit >= *claim.rdp->epsilon);
+  return !claim.varied || (hides_what_was_spent(claim) && limit >= *claim.rdp->epsilon);
 }
 
 std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {

@@ -85,9 +85,10 @@ std::string charge_text(const PrivacyClaim& claim) {
   if (!claim.made_rdp) return {};
   if (charges_budget(claim)) {
     const bool whole = contains(claim.budget.numbers(), *claim.rdp->epsilon);
-    return !whole
-               ? fmt::format("epsilon is what a filter with the budget {} proves", budget_text(claim.budget))
-               : "epsilon is the budget";
+    return !whole ? fmt::format("epsilon is what a filter with {} {} proves",
+                                claim.budget.is_list() ? "one of the budgets" : "the budget",
+                                budget_text(claim.budget))
+                  : "epsilon is the budget";
   }
   // The client with the largest epsilon may be another one than those whose accesses changed.
   if (claim.varied && claim.budget.is_list() && claim.made_rdp == claim.rdp && claim.rdp->epsilon)

@@ -92,6 +92,10 @@ bool charges_budget(const PrivacyClaim& claim) {
          });
 }
 
+bool hides_what_was_spent(const PrivacyClaim& claim) {
+  return claim.varied && claim.budget.least() > 0 && is_finite(claim.rdp);
+}
+
 bool assumes_data_had_no_say(const PrivacyClaim& claim) { return claim.varied && claim.budget.least() == 0; }
 
 bool is_finite(const std::optional<Claim>& claim) {

@@ -76,6 +76,9 @@ bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim);
 
 /// Whether epsilon is what a budget proves, because data decided how much of it was spent.
 bool charges_budget(const PrivacyClaim& claim);
+/// Whether only the whole run's epsilon is one, because data may have decided what was asked for in its
+/// rounds.
+bool hides_what_was_spent(const PrivacyClaim& claim);
 /// Whether epsilon is proven only if data had no say in what was asked for from round to round.
 bool assumes_data_had_no_say(const PrivacyClaim& claim);
 

@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -85,7 +83,7 @@ int print_table(const TableArguments& arguments) {
   check_pivot(arguments);
   const std::string format = format_of(arguments.output);
   if (arguments.pivot && format == "json") {
-    throw Error(Complaint{.found = "--format json: no matrix is written so",
+    throw Error(Complaint{.found = "--pivot: no matrix is written as JSON",
                           .allowed = "csv, html, latex, markdown",
                           .remedy = "without --pivot, it holds the same numbers row by row"});
   }

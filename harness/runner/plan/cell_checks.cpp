@@ -38,12 +38,12 @@ std::string untested_clients(const PartitionedData& dealt) {
 // Before anything is trained, what makes every epsilon of an algorithm infinite.
 std::string exact_tests_note(const AlgorithmEntry& entry, const PrivacyPolicy& policy,
                              const PartitionedData& dealt) {
-  if (accounting(policy) == nullptr || !dealt.tests_tell_label_counts) return {};
+  // A budget is refused because of it.
+  if (accounting(policy) == nullptr || has_budget(policy) || !dealt.tests_tell_label_counts) return {};
   if (std::holds_alternative<DeclaredPublic>(label_count_access(policy))) return {};
   return fmt::format(
       "note: {}: epsilon will be infinite, because tests of clients tell how many examples of each class "
-      "each "
-      "client holds; public_label_counts = true says that everybody knows",
+      "each client holds; public_label_counts = true says that everybody knows",
       entry.label);
 }
 

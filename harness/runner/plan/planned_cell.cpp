@@ -37,7 +37,8 @@ bool matches(const PlannedCell& cell, const std::string& pattern, bool is_folder
       names, [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
 }
 
-[[noreturn]] void refuse(const std::vector<PlannedCell>& cells, const std::string& pattern) {
+[[noreturn]] void refuse(const std::vector<PlannedCell>& cells, const std::string& given,
+                         const std::string& pattern) {
   std::vector<std::string> known;
   std::string allowed;
   for (const PlannedCell& cell : cells) {
@@ -50,7 +51,7 @@ bool matches(const PlannedCell& cell, const std::string& pattern, bool is_folder
     if (known.size() > 10 * kMostNames) break;
   }
   throw Error::in(
-      "--only " + pattern, "no cell is of that name",
+      "--only " + given, "no cell is of that name",
       {.allowed = allowed,
        .nearest = nearest_name(pattern, known),
        .remedy = "patterns take * and ?, and of several each must fit; !PATTERN leaves out what fits"});
@@ -92,7 +93,7 @@ std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std
     const bool is_folder =
         std::ranges::any_of(cells, [&](const PlannedCell& cell) { return cell.folder() == pattern; });
     const auto fits = [&](const PlannedCell& cell) { return matches(cell, pattern, is_folder); };
-    if (std::ranges::none_of(cells, fits)) refuse(cells, pattern);
+    if (std::ranges::none_of(cells, fits)) refuse(cells, given, pattern);
     std::erase_if(cells, [&](const PlannedCell& cell) { return fits(cell) == leaves_out; });
     if (cells.empty()) throw Error::in("--only " + given, "leaves out every cell");
   }

@@ -174,7 +174,8 @@ struct FEDARENA_API Server {
 class FEDARENA_API Uplink {
  public:
   virtual std::int64_t size() const = 0;
-  /// Mean over the cohort, summed in client order.
+  /// Mean over the cohort, summed in client order. Under "client" an exact access where the algorithm does
+  /// not declare such an entry.
   virtual Params mean(Key<Params> key) const = 0;
   /// Mean weighted by another entry of each message, such as its number of examples; weights are >= 0, not
   /// all 0.
@@ -214,8 +215,8 @@ class FEDARENA_API Algorithm {
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// The entries of every message that `train` returns in that round, in order: by default what
   /// `update_message` sends. Under the policy "local" a message of any others is refused, since which entries
-  /// there are, and of what kind, passes no mechanism; under "client" one of another length is an exact
-  /// access. Asked for all rounds before the first.
+  /// there are, and of what kind, passes no mechanism; under "client" it is an exact access. Asked for
+  /// all rounds before the first.
   virtual std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const {
     return {Key<Params>{"update"}, Key<std::int64_t>{"examples"}};
   }

@@ -114,8 +114,9 @@ TEST_F(Table, RefusesColumnsAndMetricsThatThereAreNot) {
 
 TEST_F(Table, IsWrittenToAFileAsItsEndingSays) {
   run_small(scratch, {.rounds = 1});
-  for (const auto& [file, format] : {std::pair("table.md", "markdown"), std::pair("table.tex", "latex"),
-                                     std::pair("table.csv", "csv"), std::pair("table.json", "json")}) {
+  for (const auto& [file, format] :
+       {std::pair("table.md", "markdown"), std::pair("table.tex", "latex"), std::pair("table.csv", "csv"),
+        std::pair("table.json", "json"), std::pair("table.html", "html")}) {
     EXPECT_THAT(call(CommandLine("table out -o ") + file).out, StartsWith(std::string(file) + ": "));
     EXPECT_EQ(content_of(scratch / file), call(CommandLine("table out --format ") + format).out);
   }

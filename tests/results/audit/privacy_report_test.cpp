@@ -182,7 +182,8 @@ TEST(PrivacyReport, CallsNoAccessesChargedWhereABudgetIs) {
   EXPECT_EQ(report.groups[0].rdp->epsilon, epsilon_of_filter(8, report.summary.privacy->settings));
   EXPECT_TRUE(std::isnan(report.groups[0].events[0].part)) << "the budget does not rest on it";
   EXPECT_THAT(render_text(report),
-              AllOf(HasSubstr("\nWhat was asked for, or planned, of the data of clients 0-1, "
+              AllOf(HasSubstr("; epsilon is what a filter with the budget 8 proves,"),
+                    HasSubstr("\nWhat was asked for, or planned, of the data of clients 0-1, "
                               "charged by the budget:\n  36 x  Poisson"),
                     Not(HasSubstr("What is charged"))));
 }

@@ -153,6 +153,17 @@ TEST_F(ClientScoresTest, GiveTheErrorsOfTheirRound) {
   run.edit(kSummaryFile, "\"client_rmse_worst\": 2.5", "\"client_rmse_worst\": 2.25");
   EXPECT_THAT(run.differences(), ElementsAre("summary.json: client_rmse_worst is 2.25; recomputed: 2.5"));
   run.edit(kSummaryFile, "\"client_rmse_worst\": 2.25", "\"client_rmse_worst\": 2.5");
+  // Of two clients' errors of mean 2, neither is above 4.
+  run.change_rounds([](RoundRecord& round) {
+    if (round.round == 1) round.client_errors->rmse_std = 9;
+    if (round.round == 2) round.client_errors->rmse_worst = 1;
+    if (round.round == 3) round.client_errors->rmse_worst = 5;
+  });
+  EXPECT_THAT(
+      run.differences(),
+      ElementsAre("rounds.jsonl: client_rmse_std of round 1 is 9; recomputed: at most 2.8284271247461903",
+                  "rounds.jsonl: client_rmse_worst of round 2 and 1 more is 1; recomputed: 2 to 4"));
+  run.change_rounds([&](RoundRecord& round) { round.client_errors = errors; });
   run.edit(kClientsFile, "\"rmse\":1.5", "\"rmse\":0.5");
   EXPECT_THAT(run.differences(),
               Contains(HasSubstr("rounds.jsonl: round 4 client_rmse_mean is 2; recomputed: 1.5")));
