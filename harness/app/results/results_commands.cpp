@@ -148,6 +148,7 @@ int run_report(const ReportArguments& arguments) {
   check_output("--output", arguments.page, {".html", ".htm"});
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
+  results::set_aside_unreadable_rounds(runs);
   const results::Report report = results::make_report(std::move(runs));
   results::replace_file(arguments.page, report.html);
   print("{}: {}, {} of the table, {}\n", arguments.page.string(), counted(report.runs, "run"),
@@ -165,7 +166,8 @@ struct BundleArguments {
 
 int run_bundle(const BundleArguments& arguments) {
   check_output("--output", arguments.output, {".tar.gz", ".tgz"});
-  const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::set_aside_unreadable_rounds(runs);
   const results::BundleSize size =
       results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);
   print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
