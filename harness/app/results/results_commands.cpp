@@ -194,7 +194,8 @@ void add_table_command(CLI::App& app, Action& action) {
           fmt::format(
               "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
               "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
-              "most so much: @epsilon=E, @bytes=B, or @best-validation",
+              "most so much: @epsilon=E, @bytes=B, or the first one with that validation accuracy: "
+              "@validation-accuracy=A, or @best-validation",
               join_names(results::metric_names())))
       ->type_name("NAME[@LIMIT]");
   command
