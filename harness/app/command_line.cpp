@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -123,15 +124,18 @@ int parse_and_run(int count, const char* const* arguments, std::span<const AddCo
   app.footer("`fedarena COMMAND --help` explains a command, `fedarena help experiment` the experiment file.");
   Action action;
   for (const AddCommand add : commands) add(app, action);
+  int code = kSuccess;
   try {
     app.parse(count, arguments);
+    refuse_empty_values(app, "fedarena");
+    code = action();
   } catch (const CLI::Success& asked_for_help) {
-    return app.exit(asked_for_help);
+    std::ostringstream text;
+    code = app.exit(asked_for_help, text, text);
+    print("{}", text.str());
   } catch (const CLI::ParseError& wrong) {
     throw Error(complaint_about(app, {arguments + 1, arguments + count}, wrong));
   }
-  refuse_empty_values(app, "fedarena");
-  const int code = action();
   // What is buffered would fail unseen after main.
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;

@@ -86,10 +86,12 @@ void check_finished(const FoundRun& run) {
         run.path, fmt::format("the run cannot be read: {}", run.problem),
         "Restore the file, or remove the run directory and run this cell again; or name other runs alone.");
   if (run.summary->state == kFinished) return;
-  refuse(
-      run.path,
-      fmt::format("the run is unfinished ({} of {} rounds)", run.summary->rounds_done, run.summary->rounds),
-      "`fedarena run FILE --resume` goes on with it; or name finished runs alone.");
+  const bool failed = run.summary->state == kFailed;
+  refuse(run.path,
+         fmt::format("the run {} ({} of {} rounds)", failed ? "failed" : "is unfinished",
+                     run.summary->rounds_done, run.summary->rounds),
+         fmt::format("`fedarena run FILE --resume` {}; or name finished runs alone.",
+                     failed ? "tries it again" : "goes on with it"));
 }
 
 constexpr std::array kNeeded = {kExperimentFile, kEnvironmentFile, kRoundsFile, kLedgerFile, kSummaryFile};

@@ -64,6 +64,11 @@ std::vector<FolderRuns> find_runs_by_folder(std::span<const fs::path> folders) {
     });
     if (!runs.runs.empty()) found.push_back(std::move(runs));
   }
+  std::vector<FoundRun*> all;
+  for (FolderRuns& folder : found) {
+    for (FoundRun& run : folder.runs) all.push_back(&run);
+  }
+  fill_in_swept(all);
   return found;
 }
 

@@ -16,8 +16,8 @@ struct FolderRuns {
   std::vector<FoundRun> runs;
 };
 
-/// What find_runs() finds below each folder. A run below two of them belongs to the first; a folder that is
-/// named twice counts once.
+/// What find_runs() finds below each folder, with what `fill_in_swept` gives. A run below two of them belongs
+/// to the first; a folder that is named twice counts once.
 std::vector<FolderRuns> find_runs_by_folder(std::span<const std::filesystem::path> folders);
 
 /// Gathers runs into rows as tables do. Where runs of several folders would be one row but do not fit

@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "results/record/test_metrics.hpp"
-#include "results/text/number_format.hpp"
+#include "results/live/live_text.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -21,12 +20,6 @@ std::string state_of(const LiveCell& cell) {
   return fmt::format("{}{}", name_of(cell.work), cell.task.empty() ? "" : fmt::format(" ({})", cell.task));
 }
 
-std::string accuracy_of(const LiveCell& cell) {
-  if (cell.work != Work::kFinished) return "";
-  if (cell.accuracy) return percent(*cell.accuracy) + " %";
-  return "RMSE " + measured(root_mean_squared_error(*cell.loss));
-}
-
 Line line_of(const LiveCell& cell) {
   // A problem is a sentence: it takes part in no column but the first.
   if (cell.work == Work::kBroken) return {one_line(cell.path.string())};
@@ -36,7 +29,7 @@ Line line_of(const LiveCell& cell) {
           std::to_string(cell.seed),
           state_of(cell),
           fmt::format("{}/{}", cell.done, cell.rounds),
-          accuracy_of(cell)};
+          accuracy_text(cell)};
 }
 
 }  // namespace

@@ -87,12 +87,6 @@ std::vector<std::string> names_of(std::span<const LiveCell* const> cells) {
   return names;
 }
 
-std::string accuracy_text(const LiveCell& cell) {
-  if (cell.loss && !std::isfinite(*cell.loss)) return "diverged";
-  if (cell.accuracy) return percent(*cell.accuracy) + " %";
-  return cell.loss ? "RMSE " + measured(root_mean_squared_error(*cell.loss)) : "";
-}
-
 const char* assumed_mark(Letters letters) { return letters == Letters::kUnicode ? kAssumedMark : "+"; }
 
 bool shows_assumed(const LiveCell& cell) {
@@ -277,6 +271,12 @@ std::vector<std::string> explanations(std::span<const LiveCell* const> cells, Le
 }
 
 }  // namespace
+
+std::string accuracy_text(const LiveCell& cell) {
+  if (cell.loss && !std::isfinite(*cell.loss)) return "diverged";
+  if (cell.accuracy) return percent(*cell.accuracy) + " %";
+  return cell.loss ? "RMSE " + measured(root_mean_squared_error(*cell.loss)) : "";
+}
 
 std::string sparkline(std::span<const double> values, std::size_t width, Letters letters) {
   const std::size_t count = std::min(width, values.size());

@@ -9,6 +9,10 @@
 
 namespace fedarena::results {
 
+/// The accuracy of the last evaluated round, "71.20 %", or the error on regression data, or "diverged"; empty
+/// before there is one.
+std::string accuracy_text(const LiveCell& cell);
+
 /// What a terminal can show.
 enum class Letters { kAscii, kUnicode };
 

@@ -145,6 +145,10 @@ bool is_share(const Quantity& quantity) {
   return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kShare;
 }
 
+bool is_epsilon(const Quantity& quantity) {
+  return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kEpsilon;
+}
+
 bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& claim) {
   return quantity.entry != nullptr && is_secret(quantity.entry->draws, claim);
 }

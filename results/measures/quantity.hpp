@@ -70,6 +70,9 @@ std::string recorded_with(const Quantity& quantity);
 /// Whether it tells sizes that the privacy of a run keeps secret.
 bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& claim);
 
+/// Whether it is an epsilon, which is rounded up wherever it is printed.
+bool is_epsilon(const Quantity& quantity);
+
 /// Whether it is a fraction.
 bool is_share(const Quantity& quantity);
 

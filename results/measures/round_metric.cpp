@@ -28,14 +28,37 @@ struct MomentWords {
   const char* legend;
 };
 
-constexpr std::array<MomentWords, 4> kMoments = {
+constexpr std::array<MomentWords, 5> kMoments = {
     {{Moment::kRound, "round", " at round {}", " after round {}"},
      {Moment::kEpsilon, "epsilon", " at epsilon ≤ {}",
       " after the last evaluated round by which an epsilon (RDP) of at most {} was spent"},
      {Moment::kBytes, "bytes", " at ≤ {}",
       " after the last evaluated round by which all clients together had sent and received at most {} bytes"},
+     {Moment::kValidation, "validation-accuracy", " at validation ≥ {}",
+      " after the first evaluated round whose validation accuracy is at least {}"},
      {Moment::kBestValidation, "best-validation", " at best validation",
       " after the round that was best on validation examples"}}};
+
+// Beside the quantities, whose costs add up, what a run has spent by a round.
+std::optional<Quantity> find_spent(const std::string& name) {
+  static constexpr CatalogueEntry kRounds{
+      .name = "rounds",
+      .heading = "rounds",
+      .words = "Rounds done",
+      .unit = NumberUnit::kCount,
+      .axis = true,
+      .of_round = [](const RoundRecord& round) { return std::optional<RecordedNumber>(round.round); }};
+  if (name == kRounds.name) return Quantity{.entry = &kRounds};
+  return name == "epsilon" ? std::optional(Quantity{.entry = find_entry(name)}) : std::nullopt;
+}
+
+// What is no quantity of curves.
+std::vector<std::string> other_names() {
+  std::vector<std::string> names = {std::string("rounds"), "epsilon"};
+  const std::vector<std::string> of_attacks = attack_quantity_names();
+  names.insert(names.end(), of_attacks.begin(), of_attacks.end());
+  return names;
+}
 
 [[noreturn]] void reject(const std::string& found, const std::string& allowed, const std::string& nearest) {
   throw Error(Complaint{.found = found, .allowed = allowed, .nearest = nearest});
@@ -51,10 +74,14 @@ Moment parse_moment(const std::string& whole, const std::string& text) {
 double parse_limit(Moment moment, const std::string& whole, const std::string& text) {
   const std::optional<double> limit = parse_number<double>(text);
   const bool round = moment == Moment::kRound;
-  const bool number = limit && std::isfinite(*limit) && *limit >= 0;
+  const bool share = moment == Moment::kValidation;
+  const bool number = limit && std::isfinite(*limit) && *limit >= 0 && (!share || *limit <= 1);
   if (number && (!round || (*limit >= 1 && *limit == std::floor(*limit)))) return *limit;
   reject(fmt::format("--metric {}: the limit is \"{}\"", whole, text),
-         round ? "a whole number from 1" : "a number from 0", {});
+         round   ? "a whole number from 1"
+         : share ? "a fraction from 0 to 1"
+                 : "a number from 0",
+         {});
 }
 
 // The last evaluated round for which the condition holds, which is asked round by round in order; nullptr
@@ -87,6 +114,15 @@ const RoundRecord* best_by_validation(std::span<const RoundRecord> rounds) {
   return best;
 }
 
+const RoundRecord* first_validated(double least, std::span<const RoundRecord> rounds) {
+  for (const RoundRecord& round : rounds) {
+    const std::optional<ValidationScore> score = validation_score(round);
+    if (score && !score->diverged && score->criterion == kByValidationAccuracy && score->value >= least)
+      return &round;
+  }
+  return nullptr;
+}
+
 const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
   switch (metric.moment) {
     case Moment::kLast:
@@ -103,6 +139,8 @@ const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRe
         return bytes <= metric.limit;
       });
     }
+    case Moment::kValidation:
+      return first_validated(metric.limit, rounds);
     case Moment::kBestValidation:
       return best_by_validation(rounds);
   }
@@ -130,6 +168,11 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
       return fmt::format("no evaluated round with an epsilon of at most {}", limit);
     case Moment::kBytes:
       return fmt::format("no evaluated round by which at most {} bytes were sent and received", limit);
+    case Moment::kValidation:
+      if (std::ranges::none_of(rounds,
+                               [](const auto& round) { return round.validation_accuracy.has_value(); }))
+        return "no validation accuracy";
+      return fmt::format("no evaluated round with a validation accuracy of at least {}", limit);
     case Moment::kBestValidation:
       return "no validation examples";
   }
@@ -152,7 +195,8 @@ RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun
   const std::size_t at = text.find('@');
   const std::string name = text.substr(0, at);
   const std::optional<Quantity> attack = find_attack_quantity(name);
-  metric.quantity = attack ? *attack : parse_quantity("--metric", name, runs, attack_quantity_names());
+  const std::optional<Quantity> other = attack ? attack : find_spent(name);
+  metric.quantity = other ? *other : parse_quantity("--metric", name, runs, other_names());
   if (at == std::string::npos) return metric;
   if (attack) reject(fmt::format("--metric {}: attacks are on the last model alone", text), name, {});
   const std::string rest = text.substr(at + 1);
@@ -168,8 +212,8 @@ RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names = quantity_names();
-  const std::vector<std::string> of_attacks = attack_quantity_names();
-  names.insert(names.end(), of_attacks.begin(), of_attacks.end());
+  const std::vector<std::string> others = other_names();
+  names.insert(names.end(), others.begin(), others.end());
   return names;
 }
 
@@ -196,11 +240,18 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
   const DrawnSizes chosen_by = metric.moment == Moment::kBytes ? DrawnSizes::kCohorts : DrawnSizes::kNone;
   if (is_secret(metric.quantity, claim) || is_secret(chosen_by, claim)) return {.missing = kSecretSizes};
   const RoundRecord* round = find_round(metric, rounds);
-  if (metric.moment == Moment::kEpsilon && claim && !proves(metric.limit, *claim))
+  const bool unproven =
+      claim && (metric.moment == Moment::kEpsilon
+                    ? !proves(metric.limit, *claim)
+                    : is_epsilon(metric.quantity) && claim->varied && !charges_budget(*claim));
+  if (unproven)
     return {.missing = "no epsilon of a round, because answers may have decided what was asked for"};
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
-  const std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();
+  std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();
+  // What data ended is charged for more than its rounds.
+  if (is_epsilon(metric.quantity) && claim && claim->rdp && count == rounds.size())
+    value = claim->rdp->epsilon;
   if (!value) return {.missing = why_no_value(metric.quantity, *round)};
   return {.value = value, .round = round->round};
 }

@@ -13,10 +13,11 @@ namespace fedarena::results {
 
 /// The round that is asked. It is chosen by what is known without any test result.
 enum class Moment {
-  kLast,     ///< the last round of the run
-  kRound,    ///< the one of that number
-  kEpsilon,  ///< the last evaluated one after which epsilon (RDP) is at most that much
-  kBytes,    ///< the last evaluated one by which all clients had sent and received at most that many bytes
+  kLast,        ///< the last round of the run
+  kRound,       ///< the one of that number
+  kEpsilon,     ///< the last evaluated one after which epsilon (RDP) is at most that much
+  kBytes,       ///< the last evaluated one by which all clients had sent and received at most that many bytes
+  kValidation,  ///< the first one with at least that validation accuracy, which did not diverge
   kBestValidation  ///< the one with the best validation accuracy, without it the smallest validation loss
 };
 
@@ -29,8 +30,8 @@ struct RoundMetric {
 };
 
 /// "accuracy", "worst-client@round=20", "class:3@epsilon=3", "seconds@bytes=1e6", "accuracy@best-validation",
-/// "attack-auc:loss", and what finished ones of `runs` observe; anything else is an Error that says what is
-/// allowed.
+/// "rounds@validation-accuracy=0.7", "attack-auc:loss", and what finished ones of `runs` observe; anything
+/// else is an Error that says what is allowed.
 RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs = {});
 
 /// What it may be of, without what algorithms observe, for help.

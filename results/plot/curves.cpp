@@ -63,7 +63,9 @@ bool has_axis(const std::vector<Row>& rows, const CurveAxis& x) {
 }
 
 std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
-  if (is_secret(x.draws, row.privacy) || is_secret(y, row.privacy)) return kSecretSizes;
+  if (is_secret(x.draws, row.privacy) || is_secret(y, row.privacy))
+    return fmt::format("no {} because of {}", is_secret(x.draws, row.privacy) ? x.name : name_of(y),
+                       kSecretSizes);
   return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
 }
 
@@ -101,7 +103,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
     // Advice on y helps where x is there.
     const std::string setting = has_axis(table.rows, x) ? recorded_with(y) : "";
     throw Error(Complaint{
-        .found = fmt::format("{}, in any row", missing(table.rows.front(), x, y)),
+        .found = fmt::format("no row can be drawn: {}", missing(table.rows.front(), x, y)),
         .remedy = fmt::format(
             "{}`fedarena plot --help` lists what --x and --y may be.",
             setting.empty() ? "" : fmt::format("Rounds record {} with {}. ", name_of(y), setting))});

@@ -29,7 +29,7 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows);
 /// Marks an epsilon of the population that a run stands for; explained by a note.
 inline constexpr const char* kAsIfMark = "*";
 
-/// Marks the rounds of a run that its budget stopped; explained by a note.
+/// Marks the rounds of a run that its budget stopped; explained by the legend.
 inline constexpr const char* kStoppedMark = "‡";
 
 /// What a reader must know about the epsilons of rows: why one is infinite or unproven, what it assumes or

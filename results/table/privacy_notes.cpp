@@ -110,7 +110,7 @@ void note_budget(const RowRuns& row, const PrivacyClaim& claim, std::vector<std:
   }
   const auto [least, most] = std::ranges::minmax(rounds);
   notes.push_back(fmt::format(
-      "{} {}{}: stopped after {} of {} rounds, because {}", kStoppedMark, row.name,
+      "{}{}: stopped after {} of {} rounds, because {}", row.name,
       seeds.size() == row.runs.size() ? "" : fmt::format(", seed {}", fmt::join(seeds, ", ")),
       range_text(least, most), row.summary().rounds,
       claim.budget.is_list()

@@ -29,6 +29,9 @@ SeedsByText read_row(const RoundMetric& metric, Row& row) {
   row.result.reset();
   if (missing.empty()) {
     row.result = Result{spread_of(values), is_share(metric.quantity), better(metric.quantity)};
+    double& mean = row.result->spread.mean;
+    // As many digits as are printed.
+    if (is_epsilon(metric.quantity) && std::isfinite(mean)) mean = rounded_up(mean, 4);
   }
   return missing;
 }

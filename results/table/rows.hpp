@@ -144,12 +144,16 @@ std::string short_hash(const std::string& hash);
 /// they are noted. None: keeps all. Error for a label that no finished run has.
 void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);
 
+/// Gives runs their own value of what others have from a grid, in `Summary::sweep`, so that they need no dash
+/// there; but where they would then fall in one row with runs that they do not fit, such as the same seed run
+/// before the grid, they keep theirs.
+void fill_in_swept(std::span<FoundRun* const> runs);
+
 /// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with
 /// two learning rates or two noise multipliers: each gets the settings that differ as if a grid had given
 /// them, in `Summary::sweep`, and so do all other runs that have them. Settings are the parameters of the
-/// algorithm, `row_conditions`, and the examples of a data set where they were not the same. What one
-/// experiment sweeps over, runs of the others get, too. Runs that differ in nothing else than the seed stay
-/// as they are.
+/// algorithm, `row_conditions`, and the examples of a data set where they were not the same; and what
+/// `fill_in_swept` gives. Runs that differ in nothing else than the seed stay as they are.
 void separate_by_settings(std::vector<FoundRun>& runs);
 
 /// Names rows and their settings by those parts in which the given settings differ.

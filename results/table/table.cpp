@@ -262,6 +262,8 @@ std::span<const CatalogueEntry* const> client_columns() {
   return kColumns;
 }
 
+bool is_stopped_by_budget(const Row& row) { return row.privacy && !row.privacy->stopped.empty(); }
+
 std::string rounds_done(const Row& row) {
   const auto [least, most] = std::ranges::minmax_element(row.seeds, {}, &SeedResult::rounds_done);
   return range_text(least->rounds_done(), most->rounds_done());

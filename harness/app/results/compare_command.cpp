@@ -85,10 +85,10 @@ void add_compare_command(CLI::App& app, Action& action) {
   command
       .add_option(
           "--metric", arguments.metric,
-          fmt::format(
-              "what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, @best-validation as "
-              "in fedarena table; default accuracy, or rmse on regression data",
-              fmt::join(results::metric_names(), ", ")))
+          fmt::format("what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, "
+                      "@validation-accuracy=A, "
+                      "@best-validation as in fedarena table; default accuracy, or rmse on regression data",
+                      fmt::join(results::metric_names(), ", ")))
       ->type_name("NAME[@LIMIT]");
   add_names(command, "--across", arguments.across,
             fmt::format("compare what differs in {}, and say so", fmt::join(results::across_names(), ", ")))

@@ -60,6 +60,8 @@ std::set<std::string> names_of_values(const ExportArguments& arguments,
 }
 
 int run_export(const ExportArguments& arguments) {
+  const bool is_folder = arguments.format == "tensorboard";
+  if (!is_folder) check_output("--output", arguments.output, {"." + arguments.format});
   const results::ExportedRuns exported = results::read_exported_runs(arguments.folders);
   const std::set<std::string> names = names_of_values(arguments, exported.runs);
   // Files are written when all of them are made.
@@ -67,7 +69,7 @@ int run_export(const ExportArguments& arguments) {
   for (const auto& [file, content] : files) check_outside_runs("--output", file);
   std::size_t rounds = 0;
   for (const results::ExportedRun& run : exported.runs) rounds += run.rounds.size();
-  if (arguments.format == "tensorboard") {
+  if (is_folder) {
     results::replace_files(files);
   } else {
     results::replace_file(files.front().first, files.front().second);

@@ -146,6 +146,7 @@ int run_report(const ReportArguments& arguments) {
   check_output("--output", arguments.page, {".html", ".htm"});
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
+  results::set_aside_unreadable_rounds(runs);
   const results::Report report = results::make_report(std::move(runs));
   results::replace_file(arguments.page, report.html);
   print("{}: {}, {} of the table, {}\n", arguments.page.string(), counted(report.runs, "run"),
@@ -163,7 +164,8 @@ struct BundleArguments {
 
 int run_bundle(const BundleArguments& arguments) {
   check_output("--output", arguments.output, {".tar.gz", ".tgz"});
-  const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::set_aside_unreadable_rounds(runs);
   const results::BundleSize size =
       results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);
   print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
@@ -190,7 +192,8 @@ void add_table_command(CLI::App& app, Action& action) {
           fmt::format(
               "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
               "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
-              "most so much: @epsilon=E, @bytes=B, or @best-validation",
+              "most so much: @epsilon=E, @bytes=B, or the first one with that validation accuracy: "
+              "@validation-accuracy=A, or @best-validation",
               join_names(results::metric_names())))
       ->type_name("NAME[@LIMIT]");
   command

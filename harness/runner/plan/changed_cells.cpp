@@ -24,10 +24,11 @@ constexpr std::size_t kMostCells = 3;
 // "experiment.rounds was 3, now 4", and the cells that it concerns.
 using Changes = std::map<std::string, std::vector<std::string>>;
 
+constexpr std::string_view kAlgorithms = "algorithms.";
+
 // An algorithm's own keys of privacy that changed as the shared ones did, from which it has them.
 std::set<std::string> repeated_changes(const std::map<std::string, std::string>& had,
                                        const std::map<std::string, std::string>& has) {
-  constexpr std::string_view kAlgorithms = "algorithms.";
   const auto of = [](const auto& settings, const std::string& key) {
     const auto found = settings.find(key);
     return found == settings.end() ? std::string() : found->second;
@@ -43,6 +44,11 @@ std::set<std::string> repeated_changes(const std::map<std::string, std::string>&
   return repeated;
 }
 
+// Whether the file says it of one algorithm or in [training], of all.
+std::string name_of(std::string key) {
+  return key.starts_with(kAlgorithms) ? key.replace(0, kAlgorithms.size(), "the algorithm's ") : key;
+}
+
 void add_changes(Changes& changes, const std::string& before, const std::string& now,
                  const std::string& cell) {
   const auto had = results::resolved_settings(before).texts;
@@ -52,14 +58,14 @@ void add_changes(Changes& changes, const std::string& before, const std::string&
     if (repeated.contains(key)) continue;
     const auto found = has.find(key);
     if (found == has.end()) {
-      changes[fmt::format("{} was {}, now it is gone", key, value)].push_back(cell);
+      changes[fmt::format("{} was {}, now it is gone", name_of(key), value)].push_back(cell);
     } else if (found->second != value) {
-      changes[fmt::format("{} was {}, now {}", key, value, found->second)].push_back(cell);
+      changes[fmt::format("{} was {}, now {}", name_of(key), value, found->second)].push_back(cell);
     }
   }
   for (const auto& [key, value] : has) {
     if (!had.contains(key) && !repeated.contains(key))
-      changes[fmt::format("{} is new: {}", key, value)].push_back(cell);
+      changes[fmt::format("{} is new: {}", name_of(key), value)].push_back(cell);
   }
   if (had == has) changes["its text differs"].push_back(cell);
 }

@@ -54,8 +54,10 @@ TEST_F(BadInput, DataThatIsMissingOrDamagedIsNamed) {
 
 TEST_F(BadInput, OutputThatCannotBeWrittenIsAnError) {
   ASSERT_TRUE(fs::exists("/dev/full"));
-  EXPECT_EQ(refused("plugins", {.out = "/dev/full"}),
-            "fedarena: the output cannot be written: No space left on device\n");
+  for (const char* command : {"plugins", "--version", "table --help"}) {
+    EXPECT_EQ(refused(command, {.out = "/dev/full"}),
+              "fedarena: the output cannot be written: No space left on device\n");
+  }
 }
 
 class BadRunFolder : public ScratchTest {

@@ -180,10 +180,11 @@ TEST_F(Grid, TellsWhatWasChangedInTheFile) {
       "algorithms.fedprox.mu=0.1,partition.kind=iid/fedprox-seed-1, "
       "algorithms.fedprox.mu=1,partition.kind=iid/fedprox-seed-1 and 9 more)\n" +
           remedy);
-  EXPECT_EQ(resumed_with("--set algorithms.fedavg.rate=0.5 --only fedavg-seed-2 --only *iid*"),
-            "fedarena: out: runs here belong to another experiment: algorithms.rate was 0.05, now 0.5 (cell "
-            "partition.kind=iid/fedavg-seed-2)\n" +
-                remedy);
+  EXPECT_EQ(
+      resumed_with("--set algorithms.fedavg.rate=0.5 --only fedavg-seed-2 --only *iid*"),
+      "fedarena: out: runs here belong to another experiment: the algorithm's rate was 0.05, now 0.5 (cell "
+      "partition.kind=iid/fedavg-seed-2)\n" +
+          remedy);
   EXPECT_TRUE(snapshot_of(scratch / "out") == before);
   // What is not concerned goes on.
   succeed("run small.toml --out out --resume --set algorithms.fedavg.rate=0.5 --only fedprox");

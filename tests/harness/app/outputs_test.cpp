@@ -195,6 +195,18 @@ TEST_F(ReportCommand, WritesOnePage) {
             "note: runs/fedavg-seed-1: rounds.jsonl:1: field \"round\" is missing; the run is not shown\n");
 }
 
+// As the rounds have it: the summary of a run that was killed dates from its last checkpoint.
+TEST_F(ReportCommand, CountsTheRoundsOfUnfinishedRuns) {
+  record_run(scratch / "runs", 1, 2, 2);
+  record_run(scratch / "runs", 2, 1, 2);
+  edit_summary(scratch / "runs/fedavg-seed-2", [](results::Summary& summary) { summary.rounds_done = 0; });
+  EXPECT_THAT(refused("bundle runs -o a.tgz"), HasSubstr("the run is unfinished (1 of 2 rounds)"));
+  succeed("report runs");
+  EXPECT_THAT(content_of(scratch / "report.html"), HasSubstr("seed 2 is unfinished (1 of 2 rounds)"));
+  scratch.write("runs/fedavg-seed-2/rounds.jsonl", "{}\n");
+  EXPECT_THAT(succeed("report runs").err, HasSubstr("fedavg-seed-2: rounds.jsonl:1: field"));
+}
+
 TEST_F(ReportCommand, RefusesWithOneMessage) {
   write_run(scratch / "runs/fedavg-seed-1", "fedavg", 1, 0.5);
   expect_refusals(scratch, "bad_reports.txt");

@@ -231,6 +231,13 @@ TEST_F(BundleTest, OfTheSameRunsHasTheSameBytes) {
 TEST_F(BundleTest, RefusesUnfinishedAndBrokenRunsAndWritesNothing) {
   record("runs/dp-fedavg-seed-1", {.finished = false});
   EXPECT_THAT(bundle_refusal(), HasSubstr("the run is unfinished (3 of 4 rounds)"));
+  const fs::path file = scratch_ / "runs/dp-fedavg-seed-1/summary.json";
+  Summary failed = parse_summary(content_of(file), file.string());
+  failed.state = kFailed;
+  failed.failure = "it threw";
+  scratch_.write("runs/dp-fedavg-seed-1/summary.json", to_json_text(failed));
+  EXPECT_THAT(bundle_refusal(),
+              HasSubstr("the run failed (3 of 4 rounds)\n  `fedarena run FILE --resume` tries it again"));
   scratch_.write("runs/dp-fedavg-seed-1/summary.json", "{");
   EXPECT_THAT(bundle_refusal(), HasSubstr("the run cannot be read: summary.json"));
   EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));

@@ -109,5 +109,17 @@ TEST(ComparedRows, CountARunOnceThatLiesBelowTwoFolders) {
   EXPECT_EQ(found[1].runs[0].summary->seed, 1);
 }
 
+TEST(ComparedRows, HaveTheirOwnValuesOfWhatAGridGivesToOthers) {
+  const Scratch scratch;
+  for (const std::string rate : {"0.1", "0.2"}) {
+    Summary summary = finished("fedavg", 1, 0.5);
+    if (rate == "0.1") summary.sweep = {{"training.rate", rate}};
+    scratch.write(rate + "/summary.json", to_json_text(summary));
+    scratch.write(rate + "/experiment.toml", "[[algorithms]]\nrate = " + rate + "\n");
+  }
+  EXPECT_THAT(names_of(find_runs_by_folder(std::vector{scratch.path()})),
+              ElementsAre("fedavg (training.rate=0.1)", "fedavg (training.rate=0.2)"));
+}
+
 }  // namespace
 }  // namespace fedarena::results

@@ -31,6 +31,15 @@ runs/broken                broken: summary.json: field "seed" is missing
 )");
 }
 
+TEST(List, HasTheLastAccuracyOfRunsThatGoOn) {
+  const Summary summary = unfinished("fedavg", 1, 1);
+  RoundRecord round;
+  round.test_accuracy = 0.5;
+  round.test_loss = 1;
+  EXPECT_THAT(render_list(std::vector{live_cell("a", summary, {&round, 1}, std::nullopt, 0)}),
+              testing::HasSubstr("  interrupted    1/20   50.00 %\n"));
+}
+
 TEST(List, SaysBelowWhyRunsFailed) {
   Summary failed = unfinished("fedavg", 1, 3);
   failed.state = kFailed;

@@ -104,7 +104,8 @@ TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
   EXPECT_EQ(of("radius@round=3").value, 1.5);
   EXPECT_EQ(of("radius@round=9").missing, "no radius in the rounds");
   EXPECT_THAT(message_of([&] { parse_round_metric("radus", runs); }),
-              HasSubstr("seconds, radius, walk, attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, "
+              HasSubstr("seconds, radius, walk, rounds, epsilon, attack-auc:SCORE, attack-tpr-1:SCORE, "
+                        "attack-tpr-01:SCORE, "
                         "attack-advantage:SCORE; did you mean \"radius\"?"));
   EXPECT_THAT(message_of([&] { parse_round_metric("radius"); }),
               HasSubstr("--metric: \"radius\" is unknown"));
@@ -171,6 +172,46 @@ TEST(RoundMetric, AtTheBestValidationLooksAtNoTest) {
   EXPECT_EQ(read("accuracy@best-validation").missing, "no validation examples");
 }
 
+TEST(RoundMetric, UntilAValidationAccuracyIsACostThatLooksAtNoTest) {
+  std::vector<RoundRecord> rounds = ten_rounds();  // tests go down after round 6
+  for (RoundRecord& round : rounds) {
+    if (!round.test_loss) continue;
+    round.validation_loss = 1;
+    round.validation_accuracy = static_cast<double>(round.round) / 10;
+  }
+  EXPECT_EQ(read("rounds@validation-accuracy=0.7", rounds).value, 8);
+  EXPECT_EQ(read("rounds@validation-accuracy=0.8", rounds).value, 8);
+  EXPECT_EQ(read("rounds@validation-accuracy=0", rounds).value, 2);
+  EXPECT_EQ(read("bytes@validation-accuracy=0.7", rounds).value, 8 * 4000 / (1024.0 * 1024));
+  EXPECT_EQ(read("epsilon@validation-accuracy=0.7", rounds).value, 2);
+  EXPECT_EQ(read("accuracy@validation-accuracy=0.7", rounds).value, 0.625);
+  EXPECT_EQ(read("rounds", rounds).value, 10);
+  rounds[7].validation_loss = std::nan("");
+  EXPECT_EQ(read("rounds@validation-accuracy=0.7", rounds).value, 10) << "what diverged has an accuracy, too";
+  EXPECT_EQ(read("rounds@validation-accuracy=1", rounds).value, 10);
+  rounds.back().validation_accuracy = 0.9;
+  EXPECT_EQ(read("rounds@validation-accuracy=0.95", rounds).missing,
+            "no evaluated round with a validation accuracy of at least 0.95");
+  EXPECT_EQ(read("rounds@validation-accuracy=0.5").missing, "no validation accuracy");
+  EXPECT_EQ(heading(parse_round_metric("rounds@validation-accuracy=0.7")), "rounds at validation ≥ 0.7");
+  EXPECT_EQ(describe(parse_round_metric("rounds@validation-accuracy=0.7")),
+            "Rounds done after the first evaluated round whose validation accuracy is at least 0.7");
+}
+
+// At the end a run claims what its rounds were charged, and more where data ended it.
+TEST(RoundMetric, OfAnEpsilonIsTheClaimAtTheEnd) {
+  PrivacyClaim claim{.rdp = Claim{.epsilon = 3.0}};
+  const auto of = [&](const char* text) {
+    return read_metric(parse_round_metric(text), claim, ten_rounds());
+  };
+  EXPECT_EQ(of("epsilon").value, 3);
+  EXPECT_EQ(of("epsilon@round=8").value, 2);
+  claim.rdp = unproven("why");
+  EXPECT_EQ(of("epsilon").missing, "no epsilon in the rounds");
+  claim.varied = true;
+  EXPECT_THAT(of("epsilon@round=8").missing, HasSubstr("answers may have decided"));
+}
+
 TEST(RoundMetric, AtANumberOfBytesCountsBothDirectionsFromTheStart) {
   EXPECT_EQ(read("accuracy@bytes=8000").round, 2);
   EXPECT_EQ(read("accuracy@bytes=15999").round, 2);
@@ -202,16 +243,18 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
       "worst-client-rmse, "
       "class:K, bmta, bmt-f1, bytes, "
       "total-uplink, total-downlink, examples, gradients, operations, seconds"
-      ", attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, attack-advantage:SCORE; did you mean "
+      ", rounds, epsilon, attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, attack-advantage:SCORE; "
+      "did you mean "
       "\"accuracy\"?");
-  for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "epsilon", "round"})
+  for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "round"})
     EXPECT_THAT(refused(text), HasSubstr("is unknown; allowed: accuracy")) << text;
   EXPECT_EQ(refused("accuracy@rounds=3"),
             "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes, "
-            "best-validation; did you mean "
+            "validation-accuracy, best-validation; did you mean "
             "\"round\"?");
-  EXPECT_THAT(refused("accuracy@best"),
-              HasSubstr("\"best\" is unknown; allowed: round, epsilon, bytes, best-validation"));
+  EXPECT_THAT(
+      refused("accuracy@best"),
+      HasSubstr("\"best\" is unknown; allowed: round, epsilon, bytes, validation-accuracy, best-validation"));
   EXPECT_THAT(
       refused("accuracy@best-validation=3"),
       HasSubstr("--metric accuracy@best-validation=3: it takes no limit; allowed: accuracy@best-validation"));
@@ -221,6 +264,7 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
   EXPECT_THAT(refused("accuracy@epsilon=-1"), HasSubstr("a number from 0"));
   EXPECT_THAT(refused("accuracy@epsilon=inf"), HasSubstr("a number from 0"));
   EXPECT_THAT(refused("accuracy@bytes=1e6MB"), HasSubstr("a number from 0"));
+  EXPECT_THAT(refused("rounds@validation-accuracy=70"), HasSubstr("allowed: a fraction from 0 to 1"));
   EXPECT_THAT(refused(""), HasSubstr("--metric: \"\" is unknown"));
 }
 
@@ -302,6 +346,14 @@ TEST_F(MetricTable, LeavesARowEmptyWhereASeedHasNoSuchRound) {
               Contains("fedprox: accuracy@round=6 has no value, because seeds 2, 3 have no round 6"));
   EXPECT_THAT(to_markdown(reader_table(empty)), HasSubstr("|                       - |"));
   EXPECT_THAT(render_csv(empty), HasSubstr(",accuracy@round=6,,,"));
+}
+
+// Which its mean is, too.
+TEST_F(MetricTable, RoundsAnEpsilonUp) {
+  std::vector<RoundRecord> rounds = ten_rounds();
+  rounds[7].epsilon = 2.00001;
+  add("fedavg", 1, rounds);
+  EXPECT_EQ(table("epsilon@round=8").rows[0].result->spread.mean, 2.001);
 }
 
 TEST_F(MetricTable, OfRoundsThatCannotBeReadIsAnError) {

@@ -94,13 +94,15 @@ TEST_F(CurvesTest, DoNotTellSizesOfSecretSamples) {
   EXPECT_EQ(curves("bytes").panels.size(), 1U) << "all clients take part, and everybody knows";
   for (const char* secret : {"examples", "seconds"}) {
     EXPECT_THAT(message_of([&] { curves(secret); }),
-                HasSubstr("drawn samples, whose sizes privacy keeps secret, in any row"));
+                HasSubstr("no row can be drawn: no " + std::string(secret) +
+                          " because of drawn samples, whose sizes privacy keeps secret"));
   }
   record(finished("fedavg", 1, 0.7), {0.5, 0.7});
   const Curves drawn = curves("round", known_quantity("gradients"));
   ASSERT_EQ(drawn.panels.at(0).curves.size(), 1U);
   EXPECT_EQ(drawn.panels[0].curves[0].name, "fedavg");
-  EXPECT_THAT(drawn.notes, testing::Contains(HasSubstr("dp-fedavg: drawn samples, whose sizes")));
+  EXPECT_THAT(drawn.notes,
+              testing::Contains(HasSubstr("dp-fedavg: no gradients because of drawn samples, whose sizes")));
 }
 
 TEST_F(CurvesTest, MarkControls) {
@@ -258,10 +260,9 @@ TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
       HasSubstr("no run is finished, so there is nothing to draw\n  fedavg: seed 1 is unfinished (1 of "
                 "1 rounds) and not counted.\n"));
   record(finished("fedprox", 1, 0.7), {0.5});
-  EXPECT_THAT(
-      message_of([&] { curves("epsilon"); }),
-      HasSubstr("has both epsilon and accuracy, in any row\n  `fedarena plot --help` lists what --x and "
-                "--y may be."));
+  EXPECT_THAT(message_of([&] { curves("epsilon"); }),
+              HasSubstr("has both epsilon and accuracy\n  `fedarena plot --help` lists what --x and "
+                        "--y may be."));
   EXPECT_THAT(beside_partitions(curves().notes), ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));
 }
 

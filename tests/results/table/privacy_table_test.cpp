@@ -54,10 +54,10 @@ TEST(PrivacyTable, ShowsBothAccountantsAndWhatTheyMean) {
 | e-assumed  |     20 |     1 |        50.00 |              2.79† |              2.50† | 1e-5  | record | zero-out    | 4.00 KiB | 8.00 KiB |       - |
 | f-client   |     20 |     1 |        40.00 | 2.79 (as if 0.31*) | 2.50 (as if 0.25*) | 1e-6  | client | replace-one | 4.00 KiB | 8.00 KiB |       - |
 
-Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, of a single run, the largest over seeds. "-": what would tell the sizes of samples, which privacy keeps secret. Uplink and downlink: bytes per client and round. Seconds: per run.
+Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, of a single run, the largest over seeds. "-": what would tell the sizes of samples, which privacy keeps secret. Uplink and downlink: bytes per client and round. Seconds: per run. ‡: stopped early, as a note says.
 
 Notes:
-- ‡ b-budget: stopped after 15 of 20 rounds, because the next one would have overspent the budget of epsilon 3
+- b-budget: stopped after 15 of 20 rounds, because the next one would have overspent the budget of epsilon 3
 - c-exact: nothing is protected, because of an exact access (c-exact: label counts of client 3, round 1)
 - d-unproven: epsilon (RDP, PLD) is unproven: no bound for 2 | 3
 - † assumes Poisson sampling, which is not what ran

@@ -146,6 +146,21 @@ TEST(SeparateRows, ShowValuesOfRunsThatSweepNothing) {
   separate_by_settings(runs);
   EXPECT_EQ(runs[1].summary->sweep, (Sweep{{"training.rate", "0.3"}}));
   EXPECT_THAT(runs[2].summary->sweep, IsEmpty());
+  // What ran before its grid stays apart from the point that has the same seed; another seed joins it.
+  for (const std::int64_t seed : {1, 2}) {
+    runs = {run_of("grid", "fedavg", "0.1", "0"), run_of("grid", "fedavg", "0.1", "0")};
+    runs[0].summary->sweep = {{"training.rate", "0.1"}};
+    runs[1].summary->seed = seed;
+    EXPECT_THAT(rows_of(runs), SizeIs(seed == 1 ? 2 : 1));
+    separate_by_settings(runs);
+    EXPECT_THAT(runs[1].summary->sweep, SizeIs(seed - 1));
+  }
+  // A partition by user has as many clients as there are users, whatever its file says.
+  runs = {run_of("one", "fedavg", "1.0", "0"), run_of("two", "fedavg", "1.0", "0")};
+  runs[0].summary->sweep = {{"partition.clients", "5"}};
+  runs[1].summary->clients = 21;
+  separate_by_settings(runs);
+  EXPECT_EQ(runs[1].summary->sweep, (Sweep{{"partition.clients", "21"}}));
 
   runs = {run_of("one", "fedavg", "1.0", "0"), run_of("one", "fedavg", "1.0", "2"),
           run_of("one", "fedprox", "1.0", "0")};
