@@ -243,7 +243,7 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
   const bool unproven =
       claim && (metric.moment == Moment::kEpsilon
                     ? !proves(metric.limit, *claim)
-                    : is_epsilon(metric.quantity) && claim->varied && !charges_budget(*claim));
+                    : is_epsilon(metric.quantity) && claim->varied && !hides_what_was_spent(*claim));
   if (unproven)
     return {.missing = "no epsilon of a round, because answers may have decided what was asked for"};
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
