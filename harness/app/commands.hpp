@@ -21,6 +21,7 @@ void add_submit_command(CLI::App& app, Action& action);
 void add_partition_command(CLI::App& app, Action& action);
 void add_attack_command(CLI::App& app, Action& action);
 void add_fid_command(CLI::App& app, Action& action);
+void add_model_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);

@@ -10,8 +10,8 @@
 int main(int count, char** arguments) {
   using namespace fedarena;
   end_on_signal();
-  std::vector<AddCommand> commands = {add_run_command, add_submit_command, add_partition_command,
-                                      add_attack_command, add_fid_command};
+  std::vector<AddCommand> commands = {add_run_command,    add_submit_command, add_partition_command,
+                                      add_attack_command, add_fid_command,    add_model_command};
   commands.insert(commands.end(), light_commands().begin(), light_commands().end());
   std::replace(commands.begin(), commands.end(), AddCommand(add_verify_command),
                AddCommand(add_full_verify_command));

@@ -70,6 +70,7 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .public_deal = results::public_deal(cell.algorithm->privacy.name, experiment.data.name,
                                               experiment.partition.name),
           .proxy = inputs.proxy(experiment),
+          .initial_weights = inputs.initial_weights(experiment),
           .algorithm_name = fmt::format("algorithm \"{}\"", cell.algorithm->name)};
 }
 

@@ -10,10 +10,8 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/config/syntax/document.hpp"
-#include "harness/simulation/checkpoint.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/audit/ledger_findings.hpp"
-#include "results/record/run_directory.hpp"
 
 namespace fedarena {
 namespace {
@@ -27,21 +25,6 @@ void check_same(const fs::path& run, const std::string& what, const std::string&
       run, fmt::format("the {} of the run are not those that are there now", what),
       {.remedy =
            "Bring back the files that it ran on, or run it again; `fedarena verify --data` compares them."});
-}
-
-Params final_params(const results::RunDirectory& run, const Model& model) {
-  if (!run.has(results::kCheckpointFile)) {
-    throw Error::in(run.path(),
-                    fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
-                    {.remedy = "Restore the file, or remove the run directory and run the cell again."});
-  }
-  const std::string bytes = run.read_file(results::kCheckpointFile, kMostBytesOfFile);
-  try {
-    return unpack_checkpoint(std::as_bytes(std::span(bytes)), model).params;
-  } catch (const Error& error) {
-    throw Error::in(run.path() / results::kCheckpointFile, error.complaint().found,
-                    {.remedy = "Restore the file, or remove the run directory and run the cell again."});
-  }
 }
 
 // A run that its data ended is charged for its rounds to come as well; nobody took part in those.
@@ -58,6 +41,21 @@ std::set<std::int64_t> participants(const Ledger& ledger) {
 }
 
 }  // namespace
+
+Checkpoint read_checkpoint(const results::RunDirectory& run, const Model& model) {
+  if (!run.has(results::kCheckpointFile)) {
+    throw Error::in(run.path(),
+                    fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
+                    {.remedy = "Restore the file, or remove the run directory and run the cell again."});
+  }
+  const std::string bytes = run.read_file(results::kCheckpointFile, kMostBytesOfFile);
+  try {
+    return unpack_checkpoint(std::as_bytes(std::span(bytes)), model);
+  } catch (const Error& error) {
+    throw Error::in(run.path() / results::kCheckpointFile, error.complaint().found,
+                    {.remedy = "Restore the file, or remove the run directory and run the cell again."});
+  }
+}
 
 FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& inputs,
                          const std::string& device)
@@ -83,7 +81,7 @@ FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& in
              dealt_->card.statistics.index_hash);
   model_ = &inputs.model(experiment());
   features_ = feature_skew(experiment().partition.name, experiment().partition.settings);
-  params_ = final_params(run, *model_);
+  params_ = read_checkpoint(run, *model_).params;
   took_part_ = participants(results::read_ledger(path_));
 }
 

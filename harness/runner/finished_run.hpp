@@ -11,10 +11,15 @@
 #include "harness/oracle/example_reader.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
+#include "harness/simulation/checkpoint.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena {
+
+/// The checkpoint of a run, finished or not. Throws Error where it is gone, damaged or of another model.
+Checkpoint read_checkpoint(const results::RunDirectory& run, const Model& model);
 
 /// A finished run, opened again: the cell that it was, its data and what came out. For what asks more of a
 /// run than it recorded. `inputs` must outlive it.

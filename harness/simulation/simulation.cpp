@@ -21,6 +21,7 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   const Unit hidden = unit(setup.policy);
   if (hidden == Unit::kNothing) return list;
   if (setup.proxy.defined()) list.emplace_back("the server's proxy data");
+  if (setup.initial_weights != nullptr) list.emplace_back("the initial weights");
   list.insert(list.end(), setup.dataset.read_off.begin(), setup.dataset.read_off.end());
   if (!setup.public_deal.empty()) list.push_back(setup.public_deal);
   // What clients are as a whole includes what they are tested on, be it by the scores of all together.
@@ -112,6 +113,7 @@ Simulation::Simulation(const SimulationSetup& setup)
 }
 
 Params Simulation::initial_params() const {
+  if (setup_.initial_weights != nullptr) return *setup_.initial_weights;
   Stream weights(
       {.seed = setup_.seed, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
   return setup_.model.initial(weights);

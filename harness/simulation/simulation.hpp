@@ -63,6 +63,7 @@ struct SimulationSetup {
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
   std::string public_deal = {};    ///< what an epsilon takes as public of how examples were dealt; or empty
   torch::Tensor proxy = {};        ///< the server's public inputs, as the model takes them; undefined: none
+  const Params* initial_weights = nullptr;  ///< to begin from, which are public; nullptr: the seed draws them
   Crew* crew = nullptr;  ///< the ranks that share its loops over clients and tests; changes no result
   std::string algorithm_name = "the algorithm";  ///< as messages have it
 };

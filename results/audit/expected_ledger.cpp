@@ -367,6 +367,7 @@ std::vector<std::string> ExpectedLedger::public_data(const std::vector<std::stri
   std::vector<std::string> list;
   if (policy_ == "none") return list;
   if (settings_.of("proxy.name", "none") != "none") list.emplace_back("the server's proxy data");
+  if (!settings_.of("model.weights").empty()) list.emplace_back("the initial weights");
   const std::string data = settings_.of("data.name"), standardise = settings_.of("data.standardise");
   const bool table = data == "csv", images = data == "image-folder";
   if (table && settings_.of("data.features").empty()) list.emplace_back("which columns hold numbers");

@@ -17,6 +17,7 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "results/audit/verify_parts.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -81,7 +82,7 @@ class Written {
     std::vector<std::string> parts;
     for (const auto& line : lines(section)) {
       if (line.first != chooses && !contains(left_out, line))
-        parts.push_back(fmt::format("{} = {}", line.first, line.second));
+        parts.push_back(fmt::format("{} = {}", line.first, value_in_words(line.second)));
     }
     return with_settings(settings_.of(section + "." + chooses, kMissing), parts);
   }

@@ -9,6 +9,7 @@
 #include "results/record/sweep.hpp"
 #include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

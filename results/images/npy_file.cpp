@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/overload.hpp"
 
 #include "results/record/durable_file.hpp"
 #include "results/text/text.hpp"
@@ -24,11 +25,16 @@ constexpr std::size_t kLengthEnd = kMagic.size() + 2;       // then the header's
 constexpr std::size_t kAlignment = 64;                      // of the values, by the format
 constexpr std::string_view kFloat = "'<f4'";
 constexpr std::string_view kInteger = "'<i8'";
+constexpr std::string_view kDouble = "'<f8'";
 
-[[noreturn]] void refuse(const std::filesystem::path& file, std::string found, std::string allowed = {}) {
-  throw Error::in(file, std::move(found),
-                  {.allowed = std::move(allowed),
-                   .remedy = "the file is damaged, or another program wrote it; run this cell again"});
+// Who wrote an array, for messages.
+struct Origin {
+  const std::filesystem::path& file;
+  const std::string& remedy;
+};
+
+[[noreturn]] void refuse(const Origin& of, std::string found, std::string allowed = {}) {
+  throw Error::in(of.file, std::move(found), {.allowed = std::move(allowed), .remedy = of.remedy});
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -38,10 +44,10 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 // What follows 'name': in the header, a Python dictionary.
-std::string_view value_of(const std::filesystem::path& file, std::string_view header, std::string_view name) {
+std::string_view value_of(const Origin& of, std::string_view header, std::string_view name) {
   const std::string key = fmt::format("'{}':", name);
   const std::size_t at = header.find(key);
-  if (at == std::string_view::npos) refuse(file, fmt::format("its header has no '{}'", name));
+  if (at == std::string_view::npos) refuse(of, fmt::format("its header has no '{}'", name));
   header.remove_prefix(at + key.size());
   header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
   return header;
@@ -51,9 +57,9 @@ std::string first_word(std::string_view text) {
   return std::string(text.substr(0, text.find_first_of(", \n")));
 }
 
-std::vector<std::int64_t> parse_shape(const std::filesystem::path& file, std::string_view text) {
+std::vector<std::int64_t> parse_shape(const Origin& of, std::string_view text) {
   const std::size_t close = text.find(')');
-  if (!text.starts_with('(') || close == std::string_view::npos) refuse(file, "its shape is not a tuple");
+  if (!text.starts_with('(') || close == std::string_view::npos) refuse(of, "its shape is not a tuple");
   const std::string_view inside = text.substr(1, close - 1);
   std::vector<std::string_view> parts = split_at_commas(inside);
   if (parts.back().empty()) parts.pop_back();  // "(3,)", "()"
@@ -61,7 +67,7 @@ std::vector<std::int64_t> parse_shape(const std::filesystem::path& file, std::st
   for (const std::string_view part : parts) {
     const std::optional<std::int64_t> size = parse_number<std::int64_t>(part);
     if (!size || *size < 0)
-      refuse(file, fmt::format("its shape is ({})", inside), "whole numbers of at least 0");
+      refuse(of, fmt::format("its shape is ({})", inside), "whole numbers of at least 0");
     shape.push_back(*size);
   }
   return shape;
@@ -69,7 +75,7 @@ std::vector<std::int64_t> parse_shape(const std::filesystem::path& file, std::st
 
 // The values, when their bytes are exactly as many as the shape asks for.
 template <typename Value>
-std::vector<Value> parse_values(const std::filesystem::path& file, const std::vector<std::int64_t>& shape,
+std::vector<Value> parse_values(const Origin& of, const std::vector<std::int64_t>& shape,
                                 std::string_view bytes) {
   std::size_t count = 1;
   bool too_many = false;
@@ -79,8 +85,8 @@ std::vector<Value> parse_values(const std::filesystem::path& file, const std::ve
     count = too_many ? 0 : count * static_cast<std::size_t>(size);
   }
   if (too_many || count * sizeof(Value) != bytes.size()) {
-    refuse(file, fmt::format("holds {} bytes of values, which does not fit its shape {}", bytes.size(),
-                             shape_text(shape)));
+    refuse(of, fmt::format("holds {} bytes of values, which does not fit its shape {}", bytes.size(),
+                           shape_text(shape)));
   }
   std::vector<Value> values(count);
   if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
@@ -89,10 +95,18 @@ std::vector<Value> parse_values(const std::filesystem::path& file, const std::ve
 
 }  // namespace
 
+std::string type_of(const Array& array) {
+  return std::visit(Overload{[](const std::vector<float>&) { return "float32"; },
+                             [](const std::vector<double>&) { return "float64"; },
+                             [](const std::vector<std::int64_t>&) { return "int64"; }},
+                    array.values);
+}
+
 std::string to_npy(const Array& array) {
-  const bool is_float = std::holds_alternative<std::vector<float>>(array.values);
-  std::string header = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}",
-                                   is_float ? kFloat : kInteger, shape_text(array.shape));
+  const std::string type = type_of(array);
+  const std::string_view descr = type == "float32" ? kFloat : type == "float64" ? kDouble : kInteger;
+  std::string header =
+      fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}", descr, shape_text(array.shape));
   const std::size_t unpadded = kLengthEnd + header.size() + 1;
   header.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   header += '\n';
@@ -111,38 +125,44 @@ std::string to_npy(const Array& array) {
   return bytes;
 }
 
-Array read_npy(const std::filesystem::path& file) {
-  const std::string bytes = read_whole_file(file, kMostBytesOfFile);
-  const std::string_view text = bytes;
-  if (!text.starts_with(kMagic.substr(0, 6))) refuse(file, "is no .npy file");
-  if (text.size() < kLengthEnd) refuse(file, "is cut short in its header");
+Array parse_npy(std::string_view text, const std::filesystem::path& file, const std::string& remedy) {
+  const Origin of{file, remedy};
+  if (!text.starts_with(kMagic.substr(0, 6))) refuse(of, "is no .npy file");
+  if (text.size() < kLengthEnd) refuse(of, "is cut short in its header");
   if (!text.starts_with(kMagic)) {
-    refuse(file,
+    refuse(of,
            fmt::format("has version {}.{} of the format", int{static_cast<unsigned char>(text[6])},
                        int{static_cast<unsigned char>(text[7])}),
            "1.0");
   }
   const std::size_t length =
       static_cast<unsigned char>(text[8]) + 256 * std::size_t{static_cast<unsigned char>(text[9])};
-  if (text.size() < kLengthEnd + length) refuse(file, "is cut short in its header");
+  if (text.size() < kLengthEnd + length) refuse(of, "is cut short in its header");
   const std::string_view header = text.substr(kLengthEnd, length);
   const std::string_view values = text.substr(kLengthEnd + length);
 
-  const std::string_view order = value_of(file, header, "fortran_order");
+  const std::string_view order = value_of(of, header, "fortran_order");
   if (!order.starts_with("False")) {
-    refuse(file, fmt::format("its fortran_order is {}", first_word(order)), "False");
+    refuse(of, fmt::format("its fortran_order is {}", first_word(order)), "False");
   }
-  Array array{.shape = parse_shape(file, value_of(file, header, "shape")), .values = {}};
-  const std::string_view type = value_of(file, header, "descr");
+  Array array{.shape = parse_shape(of, value_of(of, header, "shape")), .values = {}};
+  const std::string_view type = value_of(of, header, "descr");
   if (type.starts_with(kFloat)) {
-    array.values = parse_values<float>(file, array.shape, values);
+    array.values = parse_values<float>(of, array.shape, values);
   } else if (type.starts_with(kInteger)) {
-    array.values = parse_values<std::int64_t>(file, array.shape, values);
+    array.values = parse_values<std::int64_t>(of, array.shape, values);
+  } else if (type.starts_with(kDouble)) {
+    array.values = parse_values<double>(of, array.shape, values);
   } else {
-    refuse(file, fmt::format("its values are of the type {}", first_word(type)),
-           fmt::format("{} or {}", kFloat, kInteger));
+    refuse(of, fmt::format("its values are of the type {}", first_word(type)),
+           fmt::format("{}, {} or {}", kFloat, kDouble, kInteger));
   }
   return array;
+}
+
+Array read_npy(const std::filesystem::path& file) {
+  return parse_npy(read_whole_file(file, kMostBytesOfFile), file,
+                   "the file is damaged, or another program wrote it; run this cell again");
 }
 
 }  // namespace fedarena::results

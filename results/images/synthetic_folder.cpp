@@ -143,13 +143,13 @@ LabelledImages as_images(SyntheticSet set, const std::string& folder) {
   if (pixels == nullptr || shape.size() != 4 || (shape[1] != 1 && shape[1] != 3) || pixels->empty()) {
     refuse(folder,
            fmt::format("the synthetic inputs are {} of the shape [{}], which no picture can show",
-                       pixels == nullptr ? "int64" : "float32", fmt::join(shape, ", ")),
+                       type_of(set.images), fmt::join(shape, ", ")),
            "images: float32 [n, 1 or 3, height, width], at least one");
   }
   auto* labels = std::get_if<std::vector<std::int64_t>>(&set.labels.values);
   if (labels == nullptr || set.labels.shape != std::vector{shape[0]}) {
     refuse(folder,
-           fmt::format("the labels are {} of the shape [{}]", labels == nullptr ? "float32" : "int64",
+           fmt::format("the labels are {} of the shape [{}]", type_of(set.labels),
                        fmt::join(set.labels.shape, ", ")),
            fmt::format("a class for each image: int64 [{}]", shape[0]));
   }

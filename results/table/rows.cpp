@@ -306,11 +306,6 @@ std::vector<ConditionDifference> condition_differences(const std::filesystem::pa
   return differences;
 }
 
-std::string short_hash(const std::string& hash) {
-  constexpr std::size_t kShownDigits = 12;
-  return hash.substr(0, kShownDigits);
-}
-
 SettingNames::SettingNames(std::span<const Setting> settings, std::vector<std::string> keys)
     : keys_(std::move(keys)) {
   for (const SettingPart& part : kSettingParts) {

@@ -137,9 +137,6 @@ std::vector<ConditionDifference> condition_differences(const std::filesystem::pa
 /// The setting under which `separate_by_settings` tells data of one name apart.
 inline constexpr const char* kDataHashPath = "data.sha256";
 
-/// Enough of a hash for an eye.
-std::string short_hash(const std::string& hash);
-
 /// Leaves out the runs of other labels, and has rows come in the order of these; broken runs stay, so that
 /// they are noted. None: keeps all. Error for a label that no finished run has.
 void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);

@@ -11,6 +11,7 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "accounting/json_text.hpp"
+#include "harness/digest/sha256.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {
@@ -18,6 +19,16 @@ namespace fedarena::results {
 std::size_t display_width(std::string_view text) {
   const auto starts_code_point = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
   return static_cast<std::size_t>(std::ranges::count_if(text, starts_code_point));
+}
+
+std::string short_hash(const std::string& hash) {
+  constexpr std::size_t kShownDigits = 12;
+  return hash.substr(0, kShownDigits);
+}
+
+std::string value_in_words(const std::string& text) {
+  const std::string inside = text.size() > 2 ? text.substr(1, text.size() - 2) : "";  // of quotes
+  return is_sha256(inside) ? fmt::format("\"{}\"", short_hash(inside)) : text;
 }
 
 std::string padded(std::string_view text, std::size_t width, bool right_aligned) {

@@ -20,6 +20,11 @@ std::size_t display_width(std::string_view text);
 /// `text` with spaces up to `width` columns, before it when `right_aligned`.
 std::string padded(std::string_view text, std::size_t width, bool right_aligned);
 
+/// Enough of a hash for an eye.
+std::string short_hash(const std::string& hash);
+/// The value of a setting, as an experiment file writes it, for an eye: of a SHA-256 as much.
+std::string value_in_words(const std::string& text);
+
 using fedarena::one_line;
 
 /// The message on one line, its remedy as a sentence of its own: for lists of problems.

@@ -150,6 +150,7 @@ int run_replay(const ReplayArguments& arguments) {
     check_device(bundled.folder, experiment.device);
     check_data(bundled.folder, results::RunDirectory::open(unpacked.path() / bundled.folder).summary(),
                inputs.data_hash(experiment));
+    inputs.initial_weights(experiment);
   }
   Tally tally;
   for (const results::BundledRun& bundled : manifest.runs) {

@@ -23,6 +23,7 @@
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/dry_run.hpp"
 #include "harness/runner/plan/tune.hpp"
+#include "harness/runner/plan/weights_file.hpp"
 #include "harness/runner/rank_worker.hpp"
 #include "harness/runner/run_experiment.hpp"
 
@@ -123,9 +124,11 @@ int run_experiments(const RunArguments& arguments) {
   if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
   const Catalog catalog = make_catalog(host);
   const config::Document file = config::read_document(arguments.experiment.file);
-  const std::vector<GridPoint> points = read_grid(file, overrides, catalog, arguments.experiment.profile);
-  const auto tuning = read_tuning(file, overrides, catalog, arguments.experiment.profile);
+  std::vector<GridPoint> points = read_grid(file, overrides, catalog, arguments.experiment.profile);
+  auto tuning = read_tuning(file, overrides, catalog, arguments.experiment.profile);
   check_stage(arguments, tuning.has_value());
+  pin_weights(points);
+  if (tuning) pin_weights(tuning->points);
   const bool trials_alone = arguments.stage == kTrials;
   std::vector<PlannedCell> cells = plan_cells(trials_alone ? tuning->points : points, arguments.only);
   RunOptions options = options_of(arguments, points.front().experiment.name);

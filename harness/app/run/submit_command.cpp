@@ -22,6 +22,7 @@
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/tune.hpp"
+#include "harness/runner/plan/weights_file.hpp"
 #include "harness/slurm/batch_script.hpp"
 #include "harness/slurm/queue.hpp"
 #include "harness/slurm/submission.hpp"
@@ -124,6 +125,8 @@ class Submitter {
         points_(read_grid(file_, overrides(), catalog_, arguments.experiment.profile)),
         tuning_(read_tuning(file_, overrides(), catalog_, arguments.experiment.profile)),
         options_(read_sbatch_options(file_, overrides(), catalog_, arguments.experiment.profile)) {
+    pin_weights(points_);
+    if (tuning_) pin_weights(tuning_->points);
     const std::string& name = points_.front().experiment.name;
     out_ = fs::absolute(arguments.out.empty() ? fs::path("runs") / name : arguments.out).lexically_normal();
     if (!out_.has_filename()) out_ = out_.parent_path();

@@ -16,6 +16,7 @@
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
+#include "harness/runner/plan/weights_file.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "results/audit/verify_parts.hpp"
@@ -72,6 +73,11 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
   results::Comparison compare(verification, path / results::kSummaryFile);
   const std::string data_hash = inputs.data_hash(experiment);
   compare.text("data_hash", summary.data_hash, data_hash);
+  if (has_weights(experiment.model)) {
+    results::Comparison(verification, path / results::kExperimentFile)
+        .text("model.weights_sha256", recorded_weights_hash(experiment.model),
+              weights_hash(experiment.model));
+  }
   // What follows from other data differs with them.
   if (summary.data_hash != data_hash) return verification;
   compare.text("dataset_note", summary.dataset_note, data_note(experiment, inputs.dataset(experiment)));

@@ -6,6 +6,7 @@
 #include "harness/config/sections/sections.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/policies.hpp"
+#include "harness/runner/plan/weights_file.hpp"
 #include "partitions/partition.hpp"
 
 namespace fedarena {
@@ -28,7 +29,11 @@ Catalog make_catalog(const PluginHost& host) {
          .check = [kind](const Settings& settings) { check_partition_settings(kind, settings); }});
   }
   for (const ModelInfo& model : model_zoo()) {
-    catalog.models.push_back({.name = model.name, .summary = model.summary, .fields = model.fields});
+    CatalogEntry& entry = catalog.models.emplace_back(CatalogEntry{.name = model.name,
+                                                                   .summary = model.summary,
+                                                                   .fields = model.fields,
+                                                                   .check = check_weights_settings});
+    for (const Field& field : weights_fields()) entry.fields.push_back(field);
   }
   for (const AlgorithmInfo& algorithm : host.registry().algorithms()) {
     catalog.algorithms.push_back({.name = algorithm.name,

@@ -180,6 +180,7 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   }
   const Dataset& dataset = inputs_.dataset(experiment);
   const Model& model = inputs_.model(experiment);
+  inputs_.initial_weights(experiment);
   say_(taken_words(experiment, dataset));
   if (const std::string note = data_note(experiment, dataset); !note.empty()) say_("note: " + note);
   const auto dealt = inputs_.dealt(experiment, cell.seed);

@@ -14,6 +14,7 @@
 #include "datasets/data_hash.hpp"
 #include "datasets/hold_out.hpp"
 #include "datasets/registry.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {
@@ -112,7 +113,7 @@ std::int64_t count_known_unscaled(const Experiment& experiment) {
 std::string choice_text(const Choice& choice) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : choice.settings)
-    parts.push_back(fmt::format("{} = {}", name, to_text(value)));
+    parts.push_back(fmt::format("{} = {}", name, results::value_in_words(to_text(value))));
   return parts.empty() ? choice.name : fmt::format("{} ({})", choice.name, fmt::join(parts, ", "));
 }
 

@@ -12,6 +12,7 @@
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/example_reader.hpp"
 #include "harness/runner/plan/device.hpp"
+#include "harness/runner/plan/weights_file.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/wire/parts.hpp"
 #include "partitions/feature_skew.hpp"
@@ -58,6 +59,11 @@ std::string stored_key(const Experiment& experiment) {
 // Of the proxy's inputs as models take them.
 std::string inputs_key(const Experiment& experiment) {
   return fmt::format("{}\n{}\n{}", stored_key(experiment), experiment.device, experiment.dtype);
+}
+
+std::string model_key(const Experiment& experiment) {
+  return fmt::format("{}\n{}\n{}\n{}", data_key(experiment), choice_text(experiment.model), experiment.device,
+                     experiment.dtype);
 }
 
 // What was loaded and then copied to memory of the host would stay with this process (keep_freed_memory).
@@ -182,14 +188,21 @@ torch::Tensor SharedInputs::proxy(const Experiment& experiment) {
 const Model& SharedInputs::model(const Experiment& experiment) {
   const std::lock_guard lock(mutex_);
   const Dataset& data = dataset(experiment);
-  auto& model = models_[fmt::format("{}\n{}\n{}\n{}", data_key(experiment), choice_text(experiment.model),
-                                    experiment.device, experiment.dtype)];
+  auto& model = models_[model_key(experiment)];
   if (model == nullptr) {
     model = std::make_unique<const Model>(
-        build_model(experiment.model.name, experiment.model.settings, model_input(data)),
+        build_model(experiment.model.name, without_weights(experiment.model.settings), model_input(data)),
         tensor_options(experiment));
   }
   return *model;
+}
+
+const Params* SharedInputs::initial_weights(const Experiment& experiment) {
+  if (!has_weights(experiment.model)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  Params& weights = initial_weights_[model_key(experiment)];
+  if (weights.empty()) weights = read_weights(experiment.model, model(experiment));
+  return &weights;
 }
 
 std::shared_ptr<const PartitionedData> SharedInputs::dealt(const Experiment& experiment, std::int64_t seed) {

@@ -45,6 +45,9 @@ class SharedInputs {
   const std::string& data_hash(const Experiment& experiment);
   /// Throws Error when it does not fit the data, or its device is not there.
   const Model& model(const Experiment& experiment);
+  /// What the model begins from in place of weights that a seed draws, or nullptr. Throws Error when it is
+  /// not there, or does not fit the model.
+  const Params* initial_weights(const Experiment& experiment);
   /// Throws Error when the examples cannot be dealt so.
   std::shared_ptr<const PartitionedData> dealt(const Experiment& experiment, std::int64_t seed);
   /// Bytes of all data sets.
@@ -74,6 +77,7 @@ class SharedInputs {
   bool hands_on_ = false;
   std::map<std::string, HostMemory> host_memories_;  // data sets and proxies, by their keys
   std::map<std::string, std::unique_ptr<const Model>> models_;
+  std::map<std::string, Params> initial_weights_;
   std::map<std::string, std::weak_ptr<const PartitionedData>> dealt_;
   std::deque<std::shared_ptr<const PartitionedData>> recent_;
 };

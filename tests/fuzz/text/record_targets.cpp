@@ -1,6 +1,7 @@
 // The files of a run directory, one by one. What is taken is written again and read as the same.
 #include "harness/slurm/submission.hpp"
 #include "results/bundle/bundle.hpp"
+#include "results/images/npz_file.hpp"
 #include "results/images/synthetic_folder.hpp"
 #include "results/live/list.hpp"
 #include "results/record/attack_file.hpp"
@@ -64,6 +65,13 @@ void read_synthetic(std::string_view bytes) {
   const auto images = static_cast<std::size_t>(array.shape[0]);
   if (images > bytes.size()) return;  // of no pixels
   as_images({array, {{array.shape[0]}, std::vector<std::int64_t>(images)}}, "synthetic/round-0001");
+}
+
+void read_weights(std::string_view bytes) {
+  const MemoryFile file(bytes);
+  const NamedArrays arrays = read_npz(file.path());
+  const MemoryFile again(to_npz(arrays));
+  require(content_hash(read_npz(again.path())) == content_hash(arrays), "the arrays change");
 }
 
 std::vector<std::string> summaries() {
@@ -131,7 +139,12 @@ std::vector<Target> record_targets() {
            .read = read_synthetic,
            .seeds = {to_npy({{2, 1, 2, 2}, std::vector<float>(8, 0.5F)}),
                      to_npy({{2}, std::vector<std::int64_t>{1, -2}})},
-           .words = {"'<f4'", "'<i8'", "True", "(", ")", "'shape'", "'descr'"}}};
+           .words = {"'<f4'", "'<i8'", "True", "(", ")", "'shape'", "'descr'"}},
+          {.name = "weights",
+           .read = read_weights,
+           .seeds = {to_npz({{"1.weight", {{2}, std::vector<float>{1, -2}}},
+                             {"1.bias", {{1}, std::vector<double>{0.5}}}})},
+           .words = {"PK\x03\x04", "PK\x01\x02", ".npy", "'<f8'"}}};
 }
 
 }  // namespace fedarena::fuzz

@@ -1,11 +1,16 @@
 // A run from the experiment file, or a profile of it, to the printed table.
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "fedarena/base/find.hpp"
+
+#include "results/images/npz_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
+#include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
 #include "tests/paths.hpp"
@@ -146,6 +151,77 @@ TEST_F(RunCommand, FindsPluginsInFurtherFoldersAndLivesWithBrokenOnes) {
               HasSubstr("warning: plugin " + (scratch / "further/broken.so").string() +
                         " is not in use: it cannot be loaded"));
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
+}
+
+using ModelCommand = ScratchTest;
+
+TEST_F(ModelCommand, WritesWhatRunsBeginFrom) {
+  run_small(scratch, {.rounds = 2, .model = "name = \"mlp\"\nhidden = [6]"});
+  EXPECT_EQ(succeed("model out -o m.npz").out,
+            "m.npz: the global model after round 2 of 2: 4 tensors, 4780 parameters, float32\n");
+  const results::NamedArrays arrays = results::read_npz(scratch / "m.npz");
+  EXPECT_EQ(names_of(arrays, &results::NamedArrays::value_type::first),
+            (std::vector<std::string>{"1.weight", "1.bias", "3.weight", "3.bias"}));
+  EXPECT_EQ(arrays.front().second.shape, (std::vector<std::int64_t>{6, 784}));
+  // Steps that move nothing, of every algorithm and seed.
+  const SmallExperiment next{.seeds = "[2, 3]",
+                             .rounds = 1,
+                             .model = "name = \"mlp\"\nhidden = [6]\nweights = \"m.npz\"",
+                             .training = "local_steps = 1\nbatch_size = 16\nrate = 1e-15",
+                             .algorithms = {"fedavg", "fedprox"}};
+  next.write_to(scratch);
+  succeed("run small.toml --out next");
+  for (const std::string& cell : cells_in(scratch / "next"))
+    EXPECT_EQ(summary_of(scratch / "next" / cell).final_test_accuracy,
+              summary_of(scratch / "out/fedavg-seed-1").final_test_accuracy)
+        << cell;
+  const std::string hash = results::content_hash(arrays);
+  EXPECT_THAT(content_of(scratch / "next/fedavg-seed-2/experiment.toml"),
+              HasSubstr("weights = \"m.npz\"\nweights_sha256 = \"" + hash + "\"\n"));
+  EXPECT_EQ(summary_of(scratch / "next/fedavg-seed-2").model,
+            "mlp (hidden = [6], weights = \"m.npz\", weights_sha256 = \"" + hash.substr(0, 12) + "\")");
+  EXPECT_THAT(succeed("verify next --data").out, HasSubstr("0 differences"));
+  succeed("bundle next/fedavg-seed-2 -o b.tgz");
+  EXPECT_THAT(succeed("replay b.tgz").out, HasSubstr("the same bits"));
+  // Trained a little further, they are others.
+  succeed("run small.toml --out other --set training.rate=0.1 --only fedavg-seed-2");
+  succeed("model other -o m.npz");
+  EXPECT_THAT(refused("run small.toml --out next --resume"),
+              HasSubstr("next: runs here belong to another experiment: model.weights_sha256 was " + hash));
+  EXPECT_THAT(refused("replay b.tgz"), HasSubstr("m.npz: these are other weights: their SHA-256 is "));
+  EXPECT_THAT(call("verify next/fedavg-seed-2 --data").out,
+              HasSubstr("experiment.toml: model.weights_sha256 is \"" + hash + "\"; recomputed: "));
+}
+
+TEST_F(ModelCommand, TakesRunsThatAreUnfinishedAndOfDoublePrecision) {
+  run_small(scratch, {.rounds = 2}, "--out out --set experiment.dtype=float64");
+  unfinish(scratch / "out/fedavg-seed-1");
+  EXPECT_THAT(succeed("model out -o m.npz").out, HasSubstr("2 tensors, 7850 parameters, float64"));
+  EXPECT_EQ(results::type_of(results::read_npz(scratch / "m.npz").front().second), "float64");
+}
+
+TEST_F(ModelCommand, RefusesWithOneMessage) {
+  using Floats = std::vector<float>;
+  run_small(scratch, {.seeds = "[1, 2]", .rounds = 1});
+  for (const char* run : {"damaged", "gone"})
+    fs::copy(scratch / "out/fedavg-seed-1", scratch / run, fs::copy_options::recursive);
+  scratch.write("damaged/checkpoint.bin",
+                content_of(scratch / "out/fedavg-seed-1/checkpoint.bin").substr(0, 999));
+  fs::remove(scratch / "gone/checkpoint.bin");
+  const results::Array weight{{10, 784}, Floats(7840)}, bias{{10}, Floats(10)};
+  const auto write = [&](const char* name, const results::NamedArrays& arrays) {
+    scratch.write(fs::path(name), results::to_npz(arrays));
+  };
+  write("good.npz", {{"1.weight", weight}, {"1.bias", bias}});
+  write("unknown.npz", {{"weight", weight}, {"1.bias", bias}});
+  write("missing.npz", {{"1.weight", weight}});
+  write("shape.npz", {{"1.weight", {{784, 10}, Floats(7840)}}, {"1.bias", bias}});
+  write("double.npz", {{"1.weight", weight}, {"1.bias", {{10}, std::vector<double>(10)}}});
+  write("infinite.npz", {{"1.weight", weight}, {"1.bias", {{10}, Floats(10, INFINITY)}}});
+  scratch.write("cut.npz", content_of(scratch / "good.npz").substr(0, 20'000));
+  expect_refusals(scratch, "bad_models.txt");
+  EXPECT_FALSE(fs::exists(scratch / "m.npz"));
+  EXPECT_FALSE(fs::exists(scratch / "new"));
 }
 
 using Profile = ScratchTest;

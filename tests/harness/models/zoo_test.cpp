@@ -7,6 +7,7 @@
 #include "fedarena/model.hpp"
 
 #include "harness/models/operations.hpp"
+#include "harness/models/parameter_names.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/matchers.hpp"
@@ -49,6 +50,23 @@ TEST(Zoo, HasTheParameterCountsOfThePapers) {
   EXPECT_EQ(parameters("mlp", {.shape = {3}, .outputs = 1, .regression = true},
                        {{"hidden", std::vector<std::int64_t>{2}}}),
             11);  // of hospital charges, Galli et al. 2022
+}
+
+// As the state_dict of a torch.nn.Sequential of the layers has it.
+TEST(Zoo, NamesEveryTensor) {
+  const auto names = [](const std::string& name, const ModelInput& input, const Settings& settings = {}) {
+    const Architecture architecture = build_model(name, settings, input);
+    std::vector<std::string> all = parameter_names(architecture);
+    EXPECT_EQ(all.size(), Model(architecture, torch::kFloat32).layout()->size()) << name;
+    EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size()) << name;
+    return all;
+  };
+  EXPECT_THAT(names("mlp", kGrey),
+              testing::ElementsAre("1.weight", "1.bias", "3.weight", "3.bias", "5.weight", "5.bias"));
+  EXPECT_THAT(names("linear", kRegression, {{"bias", false}}), testing::ElementsAre("1.weight"));
+  EXPECT_THAT(names("dlg-lenet", kGrey),
+              testing::ElementsAre("0.weight", "1.weight", "2.weight", "4.0", "4.1"));
+  for (const ModelInfo& model : model_zoo()) names(model.name, kColour);
 }
 
 // What counts the releases of a message without any model; a new one needs its line there.

@@ -320,6 +320,21 @@ TEST_F(Policies, DeclareWhatEpsilonTakesAsPublic) {
               testing::ElementsAreArray(dataset.read_off));
 }
 
+TEST_F(Policies, DeclareTheWeightsThatRunsBeginFrom) {
+  const Simulation drawn(setup(records_hidden()));
+  const Params weights = 0.5 * drawn.params();
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(records_hidden()), PrivacyPolicy(NoPolicy{})}) {
+    SimulationSetup begun = setup(policy);
+    begun.initial_weights = &weights;
+    const Simulation simulation(begun);
+    EXPECT_TRUE(simulation.params().flat().equal(weights.flat()));
+    const std::vector<std::string> declared = {"the initial weights"};
+    EXPECT_EQ(simulation.ledger().public_data(),
+              unit(policy) == Unit::kNothing ? std::vector<std::string>() : declared);
+  }
+  EXPECT_THAT(drawn.ledger().public_data(), IsEmpty());
+}
+
 TEST_F(Policies, DeclareTestExamplesOfClientsThatAreNotTestedOneByOne) {
   const auto declared = [&](const PrivacyPolicy& policy) {
     SimulationSetup looking = setup(policy);

@@ -315,6 +315,10 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   for (const std::string& constant : {scaled("csv", "\"none\""), scaled("femnist", "true"), tests_clients,
                                       std::string("\n[proxy]\nname = \"none\"\n")})
     EXPECT_THAT(of_records(constant, {}), IsEmpty()) << constant;
+  const std::string begun = "\n[model]\nname = \"mlp\"\nweights = \"w.npz\"\n";
+  EXPECT_THAT(of_records(begun, {"the initial weights"}), IsEmpty());
+  EXPECT_THAT(of_records(begun, {}),
+              ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the initial weights\""));
   const std::string validates = "\n[evaluation]\nvalidation_fraction = 0.1\n";
   EXPECT_THAT(of_records(validates, {"the validation examples"}), IsEmpty());
   EXPECT_THAT(
