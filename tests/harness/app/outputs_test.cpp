@@ -200,7 +200,8 @@ TEST_F(ReportCommand, CountsTheRoundsOfUnfinishedRuns) {
   record_run(scratch / "runs", 1, 2, 2);
   record_run(scratch / "runs", 2, 1, 2);
   edit_summary(scratch / "runs/fedavg-seed-2", [](results::Summary& summary) { summary.rounds_done = 0; });
-  EXPECT_THAT(refused("bundle runs -o a.tgz"), HasSubstr("the run is unfinished (1 of 2 rounds)"));
+  EXPECT_THAT(refused("bundle runs/fedavg-seed-2 -o a.tgz"),
+              HasSubstr("the run is unfinished (1 of 2 rounds)"));
   succeed("report runs");
   EXPECT_THAT(content_of(scratch / "report.html"), HasSubstr("seed 2 is unfinished (1 of 2 rounds)"));
   scratch.write("runs/fedavg-seed-2/rounds.jsonl", "{}\n");
