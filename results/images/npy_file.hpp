@@ -25,7 +25,7 @@ std::string to_npy(const Array& array);
 
 /// The array in the bytes of what to_npy() writes: version 1.0, float32, float64 or int64, little-endian, C
 /// order. An Error has the file's name, what is wrong with it, and the remedy.
-Array parse_npy(std::string_view bytes, const std::filesystem::path& file, const std::string& remedy);
+Array parse_npy(std::string_view text, const std::filesystem::path& file, const std::string& remedy);
 
 /// The same of a file of a run directory.
 Array read_npy(const std::filesystem::path& file);
