@@ -13,6 +13,7 @@
 #include "fedarena/params.hpp"
 #include "fedarena/random.hpp"
 
+#include "harness/oracle/declared_uplink.hpp"
 #include "harness/oracle/policies.hpp"
 
 namespace fedarena {
@@ -38,16 +39,6 @@ class Centres {
   std::vector<std::vector<torch::Tensor>> parts_;  // [part][centre], flat
   std::vector<double> spreads_;
 };
-
-/// What a client may send in a round.
-struct DeclaredUplink {
-  std::vector<UplinkEntry> entries;  ///< of its algorithm, in order
-  std::int64_t examples = 0;         ///< of the client, assumed public
-  std::string sender = "a client";   ///< what refusals call it
-};
-
-/// Whether names, kinds and order of a message's entries are those; the numbers in it may be any.
-bool is_as_declared(const Message& message, const std::vector<UplinkEntry>& entries);
 
 /// Clips and noises what a client is to send under the policy "local", and writes the release into the book.
 /// All parameter vectors of the message are one vector: each is taken from the centre that is nearest to it,

@@ -11,6 +11,7 @@
 #include "fedarena/algorithm.hpp"
 
 #include "harness/oracle/canaries.hpp"
+#include "harness/oracle/declared_uplink.hpp"
 #include "harness/oracle/gaussian_mechanism.hpp"
 #include "harness/oracle/policies.hpp"
 
@@ -79,9 +80,6 @@ class PrivateUplink final : public Uplink {
   mutable RoundAccesses as_if_accesses_;
   mutable double next_clip_norm_;
 };
-
-/// The access of a round in which messages, or what is asked of them, are not as declared.
-inline constexpr const char* kUndeclaredMessages = "undeclared messages";
 
 /// How the noise multiplier splits between the sum of the messages and the count of those below the clip
 /// norm, so that both together tell as much as one sum under the multiplier z: {z_sum, 2 * count noise}, with

@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <archive.h>
-#include <archive_entry.h>
 #include <array>
 #include <map>
-#include <memory>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -15,7 +12,7 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
-#include "results/bundle/utf8_names.hpp"
+#include "results/record/archive_writer.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
@@ -26,55 +23,6 @@ namespace fedarena::results {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kReadable = 0644;
-
-la_ssize_t append(archive* /*writer*/, void* text, const void* bytes, std::size_t size) {
-  static_cast<std::string*>(text)->append(static_cast<const char*>(bytes), size);
-  return static_cast<la_ssize_t>(size);
-}
-
-// A tar archive in memory, without times, owners or anything else that is not its content.
-class Packer {
- public:
-  Packer() : writer_(archive_write_new(), archive_write_free) {
-    check(archive_write_set_format_pax_restricted(writer_.get()));
-    check(archive_write_add_filter_gzip(writer_.get()));
-    check(archive_write_set_options(writer_.get(), "gzip:!timestamp"));
-    check(archive_write_set_bytes_in_last_block(writer_.get(), 1));  // no padding
-    check(archive_write_open(writer_.get(), &text_, nullptr, append, nullptr));
-  }
-
-  void add(const std::string& name, std::string_view content) {
-    const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(),
-                                                                         archive_entry_free);
-    const Utf8Names names;
-    archive_entry_set_pathname_utf8(entry.get(), name.c_str());
-    if (archive_entry_pathname(entry.get()) == nullptr)
-      throw Error(Complaint{.found = fmt::format("{} cannot be named in a bundle", fedarena::quoted(name)),
-                            .remedy = "Install the locale C.UTF-8, or rename the folders to ASCII."});
-    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
-    archive_entry_set_filetype(entry.get(), AE_IFREG);
-    archive_entry_set_perm(entry.get(), kReadable);
-    check(archive_write_header(writer_.get(), entry.get()));
-    if (archive_write_data(writer_.get(), content.data(), content.size()) < 0) check(ARCHIVE_FATAL);
-  }
-
-  std::string finish() {
-    check(archive_write_close(writer_.get()));
-    return std::move(text_);
-  }
-
- private:
-  void check(int status) const {
-    if (status == ARCHIVE_OK) return;
-    const char* reason = archive_error_string(writer_.get());
-    throw Bug(fmt::format("an archive cannot be written: {}", reason ? reason : "no reason known"));
-  }
-
-  std::string text_;
-  std::unique_ptr<archive, int (*)(archive*)> writer_;
-};
 
 [[noreturn]] void refuse(const fs::path& place, std::string found, std::string remedy = {}) {
   throw Error::in(place, std::move(found), {.remedy = std::move(remedy)});
@@ -180,7 +128,7 @@ BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::str
   }
   const std::string text = to_json_text(manifest);
   parse_manifest(text, file.string());  // what cannot be read back must not be written
-  Packer packer;
+  ArchiveWriter packer(ArchiveWriter::Kind::kTarGzip);
   packer.add(kManifestFile, text);
   for (const auto& [name, content] : contents) packer.add(name, content);
   const std::string archive = packer.finish();

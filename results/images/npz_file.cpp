@@ -14,6 +14,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/digest/sha256.hpp"
+#include "results/record/archive_writer.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/text/text.hpp"
 
@@ -21,24 +22,11 @@ namespace fedarena::results {
 namespace {
 
 constexpr std::string_view kEnding = ".npy";
-constexpr int kReadableByAll = 0644;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 18;
 // Weights hardly shrink. Of a few bytes, no more may come than a reader takes well.
 constexpr std::uintmax_t kMostGrowth = 100;
 constexpr std::uintmax_t kBytesAtLeast = std::uintmax_t{16} << 20;
 constexpr const char* kWriteAgain = "write it by `fedarena model`, or by numpy.savez of contiguous arrays";
-
-using Archive = std::unique_ptr<archive, int (*)(archive*)>;
-
-la_ssize_t append_bytes(archive* /*writer*/, void* text, const void* bytes, std::size_t size) {
-  static_cast<std::string*>(text)->append(static_cast<const char*>(bytes), size);
-  return static_cast<la_ssize_t>(size);
-}
-
-std::string reason_of(archive* of) {
-  const char* reason = archive_error_string(of);
-  return reason == nullptr ? "no reason known" : one_line(reason);
-}
 
 // A zip archive that is read.
 class Zip {
@@ -87,40 +75,23 @@ class Zip {
  private:
   void check(int status) const {
     if (status == ARCHIVE_OK) return;
-    refuse(fmt::format("is no .npz file, or it is damaged or cut off ({})", reason_of(reader_.get())));
+    const char* reason = archive_error_string(reader_.get());
+    refuse(fmt::format("is no .npz file, or it is damaged or cut off ({})",
+                       reason == nullptr ? "no reason known" : one_line(reason)));
   }
 
   std::filesystem::path file_;
   std::string packed_;
-  Archive reader_;
+  std::unique_ptr<archive, int (*)(archive*)> reader_;
   std::uintmax_t unpacked_ = 0;
 };
 
 }  // namespace
 
 std::string to_npz(const NamedArrays& arrays) {
-  std::string text;
-  const Archive writer(archive_write_new(), archive_write_free);
-  const auto check = [&](bool done) {
-    if (!done) throw Bug(fmt::format("an archive cannot be written: {}", reason_of(writer.get())));
-  };
-  check(archive_write_set_format_zip(writer.get()) == ARCHIVE_OK);
-  check(archive_write_zip_set_compression_store(writer.get()) == ARCHIVE_OK);
-  check(archive_write_set_bytes_in_last_block(writer.get(), 1) == ARCHIVE_OK);  // no padding
-  check(archive_write_open(writer.get(), &text, nullptr, append_bytes, nullptr) == ARCHIVE_OK);
-  for (const auto& [name, array] : arrays) {
-    const std::string bytes = to_npy(array);
-    const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(),
-                                                                         archive_entry_free);
-    archive_entry_set_pathname(entry.get(), (name + std::string(kEnding)).c_str());
-    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(bytes.size()));
-    archive_entry_set_filetype(entry.get(), AE_IFREG);
-    archive_entry_set_perm(entry.get(), kReadableByAll);
-    check(archive_write_header(writer.get(), entry.get()) == ARCHIVE_OK);
-    check(archive_write_data(writer.get(), bytes.data(), bytes.size()) == std::ssize(bytes));
-  }
-  check(archive_write_close(writer.get()) == ARCHIVE_OK);
-  return text;
+  ArchiveWriter writer(ArchiveWriter::Kind::kZip);
+  for (const auto& [name, array] : arrays) writer.add(name + std::string(kEnding), to_npy(array));
+  return writer.finish();
 }
 
 NamedArrays read_npz(const std::filesystem::path& file) {

@@ -39,22 +39,19 @@ constexpr std::array<MomentWords, 5> kMoments = {
      {Moment::kBestValidation, "best-validation", " at best validation",
       " after the round that was best on validation examples"}}};
 
-// Beside the quantities, whose costs add up, what a run has spent by a round.
+// What a run has spent by a round, which is no quantity of curves but may be their axis.
 std::optional<Quantity> find_spent(const std::string& name) {
-  static constexpr CatalogueEntry kRounds{
-      .name = "rounds",
-      .heading = "rounds",
-      .words = "Rounds done",
-      .unit = NumberUnit::kCount,
-      .axis = true,
-      .of_round = [](const RoundRecord& round) { return std::optional<RecordedNumber>(round.round); }};
-  if (name == kRounds.name) return Quantity{.entry = &kRounds};
-  return name == "epsilon" ? std::optional(Quantity{.entry = find_entry(name)}) : std::nullopt;
+  const CatalogueEntry* entry = find_entry(name);
+  if (entry == nullptr || !entry->axis || find_quantity(name)) return std::nullopt;
+  return Quantity{.entry = entry};
 }
 
 // What is no quantity of curves.
 std::vector<std::string> other_names() {
-  std::vector<std::string> names = {std::string("rounds"), "epsilon"};
+  std::vector<std::string> names;
+  for (const CurveAxis& axis : curve_axes()) {
+    if (const std::string name(axis.name); find_spent(name)) names.push_back(name);
+  }
   const std::vector<std::string> of_attacks = attack_quantity_names();
   names.insert(names.end(), of_attacks.begin(), of_attacks.end());
   return names;

@@ -30,7 +30,7 @@ struct RoundMetric {
 };
 
 /// "accuracy", "worst-client@round=20", "class:3@epsilon=3", "seconds@bytes=1e6", "accuracy@best-validation",
-/// "rounds@validation-accuracy=0.7", "attack-auc:loss", and what finished ones of `runs` observe; anything
+/// "round@validation-accuracy=0.7", "attack-auc:loss", and what finished ones of `runs` observe; anything
 /// else is an Error that says what is allowed.
 RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs = {});
 

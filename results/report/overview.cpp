@@ -55,8 +55,7 @@ std::string best_rows(const Table& table) {
   std::string html;
   for (const Row& row : table.rows) {
     if (!row.best) continue;
-    const double mean = row.result->spread.mean;
-    const std::string result = row.result->share ? percent(mean) + " %" : measured(mean);
+    const std::string result = mean_text(*row.result) + (row.result->share ? " %" : "");
     html += fmt::format("<li>{}: {}</li>\n", html_element("strong", titles.of(row)), html_escaped(result));
   }
   return html;

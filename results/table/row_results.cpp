@@ -28,10 +28,10 @@ SeedsByText read_row(const RoundMetric& metric, Row& row) {
   }
   row.result.reset();
   if (missing.empty()) {
-    row.result = Result{spread_of(values), is_share(metric.quantity), better(metric.quantity)};
-    double& mean = row.result->spread.mean;
-    // As many digits as are printed.
-    if (is_epsilon(metric.quantity) && std::isfinite(mean)) mean = rounded_up(mean, 4);
+    row.result = Result{.spread = spread_of(values),
+                        .share = is_share(metric.quantity),
+                        .better = better(metric.quantity),
+                        .bound = is_epsilon(metric.quantity)};
   }
   return missing;
 }
@@ -42,11 +42,7 @@ std::vector<std::int64_t> seeds_of(const Row& row) {
   return seeds;
 }
 
-// A row's result as it is printed, and whether `left` is the better one of two rows of a kind.
-std::string printed(const Row& row) {
-  return row.result->share ? percent(row.result->spread.mean) : measured(row.result->spread.mean);
-}
-
+// Of two rows of a kind.
 bool better(const Row& left, const Row& right) {
   const double first = left.result->spread.mean, second = right.result->spread.mean;
   if (left.result->better == Better::kMore) return first > second;
@@ -105,14 +101,21 @@ std::string compare(std::span<Row> rows, const std::string& where) {
   if (!sound.empty()) {
     const auto best = std::ranges::min_element(
         sound, [](const Row* left, const Row* right) { return better(*left, *right); });
-    const std::string top = printed(**best);
-    for (Row* row : sound) row->best = printed(*row) == top;
+    const std::string top = mean_text(*(*best)->result);
+    for (Row* row : sound) row->best = mean_text(*row->result) == top;
   }
   if (!differs(seeds_of)) return {};
   return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);
 }
 
 }  // namespace
+
+std::string mean_text(const Result& result) {
+  constexpr int kDigits = 4;  // that are printed
+  const double mean = result.spread.mean;
+  if (result.share) return percent(mean);
+  return measured(result.bound && std::isfinite(mean) ? rounded_up(mean, kDigits) : mean);
+}
 
 std::vector<std::string> read_metric(const RoundMetric& metric, std::vector<Row>& rows,
                                      const SettingNames& names) {

@@ -38,7 +38,11 @@ struct Result {
   Spread spread;
   bool share = true;  ///< a fraction, shown in percent
   Better better = Better::kMore;
+  bool bound = false;  ///< an upper bound, which is rounded up
 };
+
+/// Its mean as it is printed, in percent where it is a share.
+std::string mean_text(const Result& result);
 
 /// One algorithm entry at one point of a grid over its seeds.
 struct Row : RowKey {

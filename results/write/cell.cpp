@@ -15,10 +15,11 @@ Cell number_cell(std::string digits, std::string spread, std::string behind) {
 }
 
 Cell result_cell(const Result& result, PlusMinus shown) {
-  const double mean = result.spread.mean;
   const std::optional<double> spread = behind(shown, result.spread);
-  if (result.share) return number_cell(percent(mean), spread ? percent(*spread) : "");
-  return number_cell(measured(mean), spread ? measured_beside(mean, *spread) : "");
+  const std::string text = !spread        ? ""
+                           : result.share ? percent(*spread)
+                                          : measured_beside(result.spread.mean, *spread);
+  return number_cell(mean_text(result), text);
 }
 
 Cell published_cell(const Published& published) {

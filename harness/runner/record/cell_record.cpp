@@ -344,7 +344,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
       mean_of_member(&results::Summary::downlink_bytes, &results::RoundRecord::downlink_bytes);
   // Rounds without anybody would hide that theirs are of another length, and a number tell that there were
   // some.
-  const auto declared = static_cast<double>(simulation.declared_uplink_bytes().value_or(0));
+  const auto declared = secret ? static_cast<double>(simulation.declared_uplink_bytes().value_or(0)) : 0;
   if (secret && client_rounds == 0) {
     summary.uplink_bytes_per_client_round = declared;
     summary.downlink_bytes_per_client_round = static_cast<double>(simulation.next_downlink().size());

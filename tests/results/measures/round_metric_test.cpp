@@ -104,7 +104,7 @@ TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
   EXPECT_EQ(of("radius@round=3").value, 1.5);
   EXPECT_EQ(of("radius@round=9").missing, "no radius in the rounds");
   EXPECT_THAT(message_of([&] { parse_round_metric("radus", runs); }),
-              HasSubstr("seconds, radius, walk, rounds, epsilon, attack-auc:SCORE, attack-tpr-1:SCORE, "
+              HasSubstr("seconds, radius, walk, round, epsilon, attack-auc:SCORE, attack-tpr-1:SCORE, "
                         "attack-tpr-01:SCORE, "
                         "attack-advantage:SCORE; did you mean \"radius\"?"));
   EXPECT_THAT(message_of([&] { parse_round_metric("radius"); }),
@@ -179,22 +179,22 @@ TEST(RoundMetric, UntilAValidationAccuracyIsACostThatLooksAtNoTest) {
     round.validation_loss = 1;
     round.validation_accuracy = static_cast<double>(round.round) / 10;
   }
-  EXPECT_EQ(read("rounds@validation-accuracy=0.7", rounds).value, 8);
-  EXPECT_EQ(read("rounds@validation-accuracy=0.8", rounds).value, 8);
-  EXPECT_EQ(read("rounds@validation-accuracy=0", rounds).value, 2);
+  EXPECT_EQ(read("round@validation-accuracy=0.7", rounds).value, 8);
+  EXPECT_EQ(read("round@validation-accuracy=0.8", rounds).value, 8);
+  EXPECT_EQ(read("round@validation-accuracy=0", rounds).value, 2);
   EXPECT_EQ(read("bytes@validation-accuracy=0.7", rounds).value, 8 * 4000 / (1024.0 * 1024));
   EXPECT_EQ(read("epsilon@validation-accuracy=0.7", rounds).value, 2);
   EXPECT_EQ(read("accuracy@validation-accuracy=0.7", rounds).value, 0.625);
-  EXPECT_EQ(read("rounds", rounds).value, 10);
+  EXPECT_EQ(read("round", rounds).value, 10);
   rounds[7].validation_loss = std::nan("");
-  EXPECT_EQ(read("rounds@validation-accuracy=0.7", rounds).value, 10) << "what diverged has an accuracy, too";
-  EXPECT_EQ(read("rounds@validation-accuracy=1", rounds).value, 10);
+  EXPECT_EQ(read("round@validation-accuracy=0.7", rounds).value, 10) << "what diverged has an accuracy, too";
+  EXPECT_EQ(read("round@validation-accuracy=1", rounds).value, 10);
   rounds.back().validation_accuracy = 0.9;
-  EXPECT_EQ(read("rounds@validation-accuracy=0.95", rounds).missing,
+  EXPECT_EQ(read("round@validation-accuracy=0.95", rounds).missing,
             "no evaluated round with a validation accuracy of at least 0.95");
-  EXPECT_EQ(read("rounds@validation-accuracy=0.5").missing, "no validation accuracy");
-  EXPECT_EQ(heading(parse_round_metric("rounds@validation-accuracy=0.7")), "rounds at validation ≥ 0.7");
-  EXPECT_EQ(describe(parse_round_metric("rounds@validation-accuracy=0.7")),
+  EXPECT_EQ(read("round@validation-accuracy=0.5").missing, "no validation accuracy");
+  EXPECT_EQ(heading(parse_round_metric("round@validation-accuracy=0.7")), "round at validation ≥ 0.7");
+  EXPECT_EQ(describe(parse_round_metric("round@validation-accuracy=0.7")),
             "Rounds done after the first evaluated round whose validation accuracy is at least 0.7");
 }
 
@@ -243,10 +243,10 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
       "worst-client-rmse, "
       "class:K, bmta, bmt-f1, bytes, "
       "total-uplink, total-downlink, examples, gradients, operations, seconds"
-      ", rounds, epsilon, attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, attack-advantage:SCORE; "
+      ", round, epsilon, attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, attack-advantage:SCORE; "
       "did you mean "
       "\"accuracy\"?");
-  for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "round"})
+  for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "rounds"})
     EXPECT_THAT(refused(text), HasSubstr("is unknown; allowed: accuracy")) << text;
   EXPECT_EQ(refused("accuracy@rounds=3"),
             "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes, "
@@ -264,7 +264,7 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
   EXPECT_THAT(refused("accuracy@epsilon=-1"), HasSubstr("a number from 0"));
   EXPECT_THAT(refused("accuracy@epsilon=inf"), HasSubstr("a number from 0"));
   EXPECT_THAT(refused("accuracy@bytes=1e6MB"), HasSubstr("a number from 0"));
-  EXPECT_THAT(refused("rounds@validation-accuracy=70"), HasSubstr("allowed: a fraction from 0 to 1"));
+  EXPECT_THAT(refused("round@validation-accuracy=70"), HasSubstr("allowed: a fraction from 0 to 1"));
   EXPECT_THAT(refused(""), HasSubstr("--metric: \"\" is unknown"));
 }
 
@@ -348,12 +348,14 @@ TEST_F(MetricTable, LeavesARowEmptyWhereASeedHasNoSuchRound) {
   EXPECT_THAT(render_csv(empty), HasSubstr(",accuracy@round=6,,,"));
 }
 
-// Which its mean is, too.
+// Where it is printed; programs get every digit.
 TEST_F(MetricTable, RoundsAnEpsilonUp) {
   std::vector<RoundRecord> rounds = ten_rounds();
   rounds[7].epsilon = 2.00001;
   add("fedavg", 1, rounds);
-  EXPECT_EQ(table("epsilon@round=8").rows[0].result->spread.mean, 2.001);
+  const Table exact = table("epsilon@round=8");
+  EXPECT_THAT(to_markdown(reader_table(exact)), HasSubstr(" 2.001 |"));
+  EXPECT_EQ(exact.rows[0].result->spread.mean, 2.00001);
 }
 
 TEST_F(MetricTable, OfRoundsThatCannotBeReadIsAnError) {
