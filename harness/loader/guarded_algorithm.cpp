@@ -13,9 +13,12 @@
 #include <vector>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <c10/util/SmallVector.h>
 #include <fmt/format.h>
+#include <torch/csrc/autograd/anomaly_mode.h>
 
 #include "fedarena/base/text.hpp"
 
@@ -157,6 +160,41 @@ class SharedGenerator {
   Place before_ = now();
 };
 
+// What LibTorch holds for more than a thread, or keeps of one beyond a visit, and results depend on. It is
+// put back whatever happens.
+class SharedSettings {
+ public:
+  SharedSettings() = default;
+  ~SharedSettings() {
+    if (Values() == before_) return;
+    torch::set_default_dtype(before_.type);
+    torch::autograd::AnomalyMode::set_enabled(before_.anomaly);
+    at::globalContext().setDeterministicAlgorithms(before_.deterministic, before_.warn_only);
+    at::set_num_threads(before_.threads);
+  }
+  SharedSettings(const SharedSettings&) = delete;
+  SharedSettings& operator=(const SharedSettings&) = delete;
+
+  void check() const {
+    if (Values() == before_) return;
+    throw Error(Complaint{
+        .found = "a setting of LibTorch was changed that all clients and cells share (the default type, the "
+                 "mode that looks for anomalies, deterministic algorithms or the number of threads)",
+        .remedy = "Name the type where a tensor is made; leave the others"});
+  }
+
+ private:
+  struct Values {
+    caffe2::TypeMeta type = torch::get_default_dtype();
+    bool anomaly = torch::autograd::AnomalyMode::is_enabled();
+    bool deterministic = at::globalContext().deterministicAlgorithms();
+    bool warn_only = at::globalContext().deterministicAlgorithmsWarnOnly();
+    int threads = at::get_num_threads();
+    bool operator==(const Values&) const = default;
+  };
+  Values before_;
+};
+
 ReadOnly inputs_of(const Server& server) {
   ReadOnly inputs;
   inputs.add("server.proxy", server.proxy);
@@ -295,13 +333,18 @@ class GuardedAlgorithm final : public Algorithm {
   auto call(const PluginCall& visited, const Call& body) const -> decltype(body()) {
     const PluginVisit visit(&visited);
     const SharedGenerator generator;
+    const SharedSettings settings;
+    const auto check = [&] {
+      settings.check();
+      generator.check();
+    };
     try {
       if constexpr (std::is_void_v<decltype(body())>) {
         body();
-        generator.check();
+        check();
       } else {
         auto result = body();
-        generator.check();
+        check();
         return result;
       }
     } catch (const Interrupted&) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <ATen/ThreadLocalState.h>
+
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
@@ -33,7 +35,8 @@ struct FEDARENA_API PluginCall {
 };
 
 /// While a plugin's code has this thread: says who it is should it end the process by exit() or quick_exit(),
-/// or crash it, and keeps the thread's floating-point environment.
+/// or crash it, and keeps the thread's floating-point environment and what LibTorch holds for it (gradients
+/// on or off, the inference mode, ...).
 class FEDARENA_API PluginVisit {
  public:
   /// `call` outlives this. nullptr: nobody is to be named.
@@ -48,6 +51,7 @@ class FEDARENA_API PluginVisit {
  private:
   const PluginCall* outside_;
   KeptFloatEnvironment environment_;
+  at::ThreadLocalStateGuard torch_state_{at::ThreadLocalState()};
 };
 
 }  // namespace fedarena

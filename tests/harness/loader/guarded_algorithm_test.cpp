@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/anomaly_mode.h>
+
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
@@ -151,6 +154,24 @@ TEST(Guard, RefusesDrawsFromWhatAllClientsShare) {
           << what;
     }
     torch::manual_seed(1);
+  }
+}
+
+// So that nobody's numbers hang on whose plugin ran before.
+TEST(Guard, RefusesSettingsOfTorchThatAllShareAndPutsThemBack) {
+  for (const Call& call : kCalls) {
+    for (const std::string what : {"type", "anomalies", "threads"}) {
+      const int threads = at::get_num_threads();
+      EXPECT_THAT(failure(call.where, what),
+                  AllOf(StartsWith("a setting of LibTorch was changed that all clients and cells share"),
+                        HasSubstr("good 1.2.3, in " + call.named + ")")))
+          << what;
+      EXPECT_EQ(torch::get_default_dtype(), caffe2::TypeMeta::Make<float>());
+      EXPECT_FALSE(torch::autograd::AnomalyMode::is_enabled());
+      EXPECT_EQ(at::get_num_threads(), threads);
+    }
+    run(call.where, "no gradients");
+    EXPECT_TRUE(torch::GradMode::is_enabled()) << call.named;
   }
 }
 

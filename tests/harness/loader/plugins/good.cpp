@@ -7,6 +7,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/anomaly_mode.h>
+
 #include <fedarena/algorithm.hpp>
 
 #if defined(__SSE__)
@@ -155,6 +158,10 @@ class Thrower final : public Algorithm {
     if (config_.what == "rounding") std::fesetround(FE_UPWARD);
     if (config_.what == "seed") torch::manual_seed(5);
     if (config_.what == "draw") torch::randn({1});
+    if (config_.what == "type") torch::set_default_dtype(caffe2::TypeMeta::Make<double>());
+    if (config_.what == "anomalies") torch::autograd::AnomalyMode::set_enabled(true);
+    if (config_.what == "threads") at::set_num_threads(at::get_num_threads() + 1);
+    if (config_.what == "no gradients") torch::GradMode::set_enabled(false);
     if (config_.what == "crash") std::raise(SIGSEGV);
     if (config_.what == "recursion") (void)without_end(1);
     if (config_.what == "thread") std::thread([] { throw std::runtime_error("nobody catches it"); }).join();
