@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +52,13 @@ Verification verify_ledger(const AuditedRun& run);
 /// Whether runs of one experiment that name the same data set had the same examples, and its runs of one
 /// algorithm in one folder the same tuning.
 Verification verify_common_data(std::span<const FoundRun> runs);
+
+/// What lies in folders of trials, each read once.
+using TrialFolders = std::map<std::filesystem::path, std::vector<FoundRun>>;
+
+/// Compares what a run says of `[tuning]` (the choice, its score, what the trials took) with the trials in
+/// the folder beside its own; a note where not all of them can be read there, as in a bundle.
+Verification verify_tuning(const FoundRun& run, TrialFolders& folders);
 
 /// Compares the cells of make_table() for these runs, separated by their settings, with those that the rounds
 /// and ledgers of its finished runs give.

@@ -42,6 +42,9 @@ Sweep settings_of_choice(const std::string& choice);
 /// sweep gives below that section: "dirichlet (clients = 10)".
 std::string without_swept(const std::string& choice, const Sweep& sweep, std::string_view section);
 
+/// Follows the name of an experiment's folder in that of its trials.
+inline constexpr const char* kTrialsEnding = "-tuning";
+
 /// What trials are judged by, as `Tuning::criterion` names it.
 inline constexpr std::string_view kByValidationAccuracy = "validation accuracy";
 inline constexpr std::string_view kByValidationLoss = "validation loss";

@@ -138,7 +138,8 @@ std::vector<fs::path> folders_of(const std::vector<fs::path>& paths, std::deque<
 }
 
 // Whether the run could be read to its end.
-bool verify(const results::FoundRun& run, const VerifyData& verify_data, Findings& findings) {
+bool verify(const results::FoundRun& run, const VerifyData& verify_data, results::TrialFolders& trials,
+            Findings& findings) {
   std::vector<std::string> problems;
   // Seal and run may fail alike.
   const auto add = [&](const std::string& problem, const std::string& where = {}) {
@@ -160,6 +161,7 @@ bool verify(const results::FoundRun& run, const VerifyData& verify_data, Finding
       const results::AuditedRun audited(run.path);
       findings.add(results::verify_run(audited), run.path);
       findings.add(results::verify_ledger(audited), run.path);
+      findings.add(results::verify_tuning(run, trials), run.path);
       if (verify_data) findings.add(verify_data(run.path), run.path);
       readable = true;
     } catch (const Error& error) {
@@ -177,8 +179,9 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
   std::vector<results::FoundRun> runs;
   if (!folders.empty()) runs = results::find_runs(folders);
   std::vector<results::FoundRun> readable;
+  results::TrialFolders trials;
   for (const results::FoundRun& run : runs) {
-    if (verify(run, verify_data, findings)) readable.push_back(run);
+    if (verify(run, verify_data, trials, findings)) readable.push_back(run);
   }
   findings.add(results::verify_common_data(readable));
   try {

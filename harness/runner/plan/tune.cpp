@@ -96,7 +96,7 @@ RunOptions trial_options(RunOptions options) {
   // A path that ends in a slash has no last name.
   const fs::path out = options.out.has_filename() ? options.out : options.out.parent_path();
   options.out = out;
-  options.out += "-tuning";
+  options.out += results::kTrialsEnding;
   return options;
 }
 

@@ -64,6 +64,36 @@ TEST_F(TuningRun, RunsTheBestTrialsSettingsUnderTheSeeds) {
   EXPECT_THAT(succeed("table runs/small").out, HasSubstr("2 trials"));
 }
 
+TEST_F(TuningRun, IsVerifiedAgainstItsTrials) {
+  run_small(scratch, tuned(), "");
+  const fs::path run = scratch / "runs/small/fedavg-seed-1";
+  const auto found = [&](const auto& change) {
+    const results::Summary before = summary_of(run);
+    edit_summary(run, [&](results::Summary& summary) { change(*summary.tuning); });
+    const std::string text = call("verify runs/small").out;
+    edit_summary(run, [&](results::Summary& summary) { summary = before; });
+    return text;
+  };
+  const std::string differs = "differs: runs/small/fedavg-seed-1/summary.json: tuning.";
+  EXPECT_THAT(found([](results::Tuning&) {}), Not(HasSubstr("tuning")));
+  EXPECT_THAT(found([](results::Tuning& tuning) { tuning.score = 0.999; }),
+              HasSubstr(differs + "score is 0.999; recomputed: "));
+  EXPECT_THAT(found([](results::Tuning& tuning) { ++tuning.examples; }), HasSubstr(differs + "examples is "));
+  EXPECT_THAT(found([](results::Tuning& tuning) { tuning.seconds *= 2; }),
+              HasSubstr(differs + "seconds is "));
+  EXPECT_THAT(found([](results::Tuning& tuning) { tuning.seed = 3; }),
+              HasSubstr(differs + "seed is 3; recomputed: 0"));
+  EXPECT_THAT(found([](results::Tuning& tuning) {
+                tuning.chosen = {{"algorithms.fedavg.rate", "1e-09"}};
+              }),
+              HasSubstr(differs + "chosen is \"algorithms.fedavg.rate=1e-09\"; recomputed: "
+                                  "\"algorithms.fedavg.rate=0.05\""));
+  fs::remove_all(scratch / "runs/small-tuning/algorithms.fedavg.rate=0.05");
+  EXPECT_THAT(
+      succeed("verify runs/small").out,
+      HasSubstr("what tuning chose is not compared with its trials: of 2 trials, 1 is in small-tuning"));
+}
+
 // The choice looks at validation examples alone: records of trials in which they and the tests disagree.
 TEST_F(TuningRun, ChoosesByValidationExamplesNotByTests) {
   run_small(scratch, tuned(), "");
