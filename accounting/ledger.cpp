@@ -36,10 +36,17 @@ void append_rounds(std::vector<Access>& result, const std::vector<Access>& of_ea
   for (const Access& access : of_each) result.push_back({access.event, access.count * rounds});
 }
 
-// What was asked for under noise.
-std::vector<Access> noised(std::vector<Access> round) {
-  std::erase_if(round, [](const Access& access) { return !adds_noise(access); });
-  return round;
+// What was asked for under noise, as if nothing else had stood between.
+std::vector<Access> noised(const std::vector<Access>& round) {
+  std::vector<Access> joined;
+  for (const Access& access : round) {
+    if (!adds_noise(access)) continue;
+    if (!joined.empty() && joined.back().event == access.event)
+      joined.back().count += access.count;
+    else
+      joined.push_back(access);
+  }
+  return joined;
 }
 
 // Whether rounds without a plan were asked for different things under noise.
@@ -49,7 +56,7 @@ bool differ(const std::vector<Ledger::Segment>& segments) {
     if (segment.unmade) continue;
     std::optional<std::vector<Access>> accesses = segment.accesses_of_attempt();
     if (!accesses) return true;
-    accesses = noised(std::move(*accesses));
+    accesses = noised(*accesses);
     if (before && *before != *accesses) return true;
     before = std::move(accesses);
   }

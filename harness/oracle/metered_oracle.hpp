@@ -112,18 +112,14 @@ class MeteredOracle : public Oracle {
     ++asked_.gradients[query.batch_size];
     last_batch_ = batch;
   }
-  /// Makes an answer that examples can make fail, and how: whoever catches that learns something of them.
+  /// Makes an answer that examples can make fail, and how: whoever catches that learns something of them. Of
+  /// Interrupted, too, which a vote may throw as well as anybody.
   template <typename Make>
   auto attempted(const Make& make) {
     ++failures_;  // until it has not
-    try {
-      auto answer = make();
-      --failures_;
-      return answer;
-    } catch (const Interrupted&) {
-      --failures_;
-      throw;
-    }
+    auto answer = make();
+    --failures_;
+    return answer;
   }
   /// Refuses a query that has no answer, and any inside of a vote; to be called before anything is drawn or
   /// written down.

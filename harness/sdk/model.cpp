@@ -184,7 +184,7 @@ Model::Model(Architecture architecture, torch::TensorOptions options)
   FEDARENA_CHECK(tracer.open_forks(), ==, 0U);
   FEDARENA_CHECK(tracer.shape().size(), ==, 1U);
   FEDARENA_CHECK(tracer.shape()[0], ==, architecture_.outputs);
-  layout_ = std::make_shared<const Layout>(std::move(tracer.layout));
+  layout_ = uncounted(tracer.layout);
 }
 
 std::vector<std::int64_t> Model::input_shape(std::int64_t batch) const {

@@ -311,6 +311,12 @@ TEST(Ledger, TellsWhetherAccessesVariedWithoutAPlan) {
     EXPECT_FALSE(ledger_of(unit, false, 3).varies());
   }
   EXPECT_FALSE(ledger_of(Unit::kRecord, true, 4).varies());
+
+  // What costs nothing divides nothing.
+  Ledger divided = idle_ledger(Unit::kRecord, 1);
+  divided.record(1, 0, RoundAccesses({{Gaussian{2}, 2}}));
+  divided.record(2, 0, RoundAccesses({{Gaussian{2}, 1}, {DeclaredPublic{"classes"}, 1}, {Gaussian{2}, 1}}));
+  EXPECT_FALSE(divided.varies());
   EXPECT_FALSE(ledger_of(Unit::kNothing, false, 5).varies());
 }
 

@@ -18,6 +18,7 @@ class FEDARENA_API Layout {
     std::vector<std::int64_t> shape;
     std::int64_t offset = 0;
     std::int64_t numel = 0;
+    bool operator==(const Entry&) const = default;
   };
 
   Layout() = default;
@@ -30,12 +31,17 @@ class FEDARENA_API Layout {
   /// A number that differs, but for chance, between layouts of different shapes; checked when a message is
   /// decoded.
   std::uint64_t fingerprint() const { return fingerprint_.value(); }
+  bool operator==(const Layout& other) const { return entries_ == other.entries_; }
 
  private:
   std::vector<Entry> entries_;
   std::int64_t numel_ = 0;
   Fnv1a fingerprint_;
 };
+
+/// That layout for the rest of the process, by a pointer that counts nobody: how many parameters there are
+/// elsewhere (of a cohort, or on other workers) is nothing that an algorithm may learn from its own.
+FEDARENA_API std::shared_ptr<const Layout> uncounted(const Layout& layout);
 
 /// A model's parameters, or anything of their shape (gradient, update, control variate): a vector space, so
 /// that an algorithm reads like its paper. A value: copies share no memory. One contiguous floating tensor on
@@ -44,7 +50,8 @@ class FEDARENA_API Params {
  public:
   /// Empty; assign before use.
   Params() = default;
-  /// Takes `flat`, a contiguous floating tensor of layout->numel() elements, as it is, without a copy.
+  /// Takes `flat`, a contiguous floating tensor of layout->numel() elements, as it is, without a copy; and of
+  /// the layout the `uncounted` one.
   Params(std::shared_ptr<const Layout> layout, torch::Tensor flat);
   static Params zeros(std::shared_ptr<const Layout> layout, const torch::TensorOptions& options);
 
