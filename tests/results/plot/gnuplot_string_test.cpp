@@ -75,7 +75,7 @@ class HostileTexts : public testing::TestWithParam<Terminal> {
 TEST_P(HostileTexts, AreNotRunFromCurves) {
   for (const std::size_t panels : {1U, 2U}) {
     Curves curves{
-        .x = curve_axes().front(), .y = {.observed = all()}, .title = all(), .panels = {}, .notes = {}};
+        .x = curve_axes().front(), .y = observed_quantity(all()), .title = all(), .panels = {}, .notes = {}};
     curves.panels.resize(panels, {.title = all(), .curves = {}});
     for (const std::string& text : texts_) {
       curves.panels.back().curves.push_back(
