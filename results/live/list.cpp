@@ -1,5 +1,3 @@
-#include "results/live/list.hpp"
-
 #include <vector>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-#include "results/plot/curve_plot.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "fedarena/base/find.hpp"
 
 #include "results/plot/curve_script.hpp"
+#include "results/plot/curves.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {

@@ -14,7 +14,6 @@
 #include "harness/app/options.hpp"
 #include "results/measures/quantity.hpp"
 #include "results/plot/choice_plot.hpp"
-#include "results/plot/curve_plot.hpp"
 #include "results/plot/curves.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/roc_plot.hpp"

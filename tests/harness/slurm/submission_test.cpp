@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "results/live/list.hpp"
 #include "results/live/live_text.hpp"
 #include "tests/harness/slurm/fake_slurm.hpp"
 #include "tests/matchers.hpp"

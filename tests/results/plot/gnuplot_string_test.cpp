@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "results/plot/choice_plot.hpp"
-#include "results/plot/curve_plot.hpp"
+#include "results/plot/curves.hpp"
+#include "results/plot/distribution_plots.hpp"
 #include "results/plot/gnuplot.hpp"
-#include "results/plot/heat_map_plot.hpp"
 #include "results/plot/roc_plot.hpp"
 #include "tests/matchers.hpp"
 #include "tests/scratch.hpp"
