@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "results/compare/compared_rows.hpp"
-#include "results/compare/pair_judgement.hpp"
 #include "results/compare/pair_metric.hpp"
 #include "results/record/sweep.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/text.hpp"
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+struct archive;
+
 namespace fedarena::results {
 
 /// While it lives, libarchive takes names on this thread as UTF-8: it asks the locale what they are, and in
