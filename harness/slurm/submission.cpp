@@ -159,14 +159,14 @@ void add_tasks(std::vector<results::LiveCell>& cells, std::span<const CellTask> 
       continue;
     }
     const auto [place, is_new] = places.emplace(real(run), cells.size());
-    if (is_new)
-      cells.push_back({.path = run,
-                       .work = results::Work::kQueued,
-                       .experiment = experiment,
-                       .name = submitted.name,
-                       .label = submitted.label,
-                       .seed = submitted.seed,
-                       .rounds = submitted.rounds});
+    if (is_new) {
+      cells.push_back({.path = run, .work = results::Work::kQueued, .name = submitted.name});
+      results::Summary& summary = cells.back().summary;
+      summary.experiment = experiment;
+      summary.label = submitted.label;
+      summary.seed = submitted.seed;
+      summary.rounds = submitted.rounds;
+    }
     results::LiveCell& cell = cells[place->second];
     if (cell.work == results::Work::kFinished || cell.work == results::Work::kBroken) continue;
     cell.task = task.text();

@@ -1,8 +1,13 @@
-// What a run says of its clients, against its rounds and the scores of each client.
+// What a run says of its clients, against its rounds and the scores of each client; and which models they
+// took.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -117,6 +122,18 @@ void verify_scores(const ClientScores& scores, const RoundRecord& round, const A
       .fields(to_json(round), to_json(again), true, fmt::format("round {} ", round.round));
 }
 
+// What ifca observes of the choices of a round: how many clients took each hypothesis.
+void compare_counts(const RoundRecord& round, Kinds& kinds) {
+  constexpr std::string_view kCount = "hypothesis-";
+  std::map<std::string, double> taken;
+  for (const auto& [client, model] : round.choices) ++taken[fmt::format("{}{}", kCount, model)];
+  for (const auto& [name, count] : round.observed) {
+    if (name.starts_with(kCount))
+      kinds.result(count == taken[name], name, fmt::format(" of round {}", round.round), exact_number(count),
+                   exact_number(taken[name]));
+  }
+}
+
 }  // namespace
 
 void verify_clients(const AuditedRun& run, Verification& verification) {
@@ -139,6 +156,29 @@ void verify_clients(const AuditedRun& run, Verification& verification) {
   for (const RoundRecord* round : tested) {
     if (round->round == scores->round) verify_scores(*scores, *round, run, verification);
   }
+}
+
+void verify_choices(const AuditedRun& run, Verification& verification) {
+  if (!run.ledger) return;  // nobody has taken part yet
+  const auto clients = std::ssize(run.ledger->clients());
+  const std::optional<std::int64_t> models = run.expected.models();
+  Kinds kinds(Comparison(verification, run.file(kRoundsFile)));
+  for (const RoundRecord& round : run.rounds()) {
+    if (round.choices.empty()) continue;
+    const std::string whose = fmt::format(" of round {}", round.round);
+    kinds.result(std::ssize(round.choices) == round.clients, "choices", whose,
+                 std::to_string(round.choices.size()), fmt::format("{}, as clients", round.clients));
+    const std::vector<std::int64_t> cohort = run.expected.cohort(round.round, clients);
+    for (const auto& [client, model] : round.choices) {
+      kinds.result(std::ranges::binary_search(cohort, client), "choices", whose,
+                   fmt::format("of client {}", client), "of clients that took part");
+      if (models)
+        kinds.result(model < *models, "choices", whose, fmt::format("model {}", model),
+                     fmt::format("below {}", *models));
+    }
+    if (models) compare_counts(round, kinds);
+  }
+  kinds.conclude();
 }
 
 }  // namespace fedarena::results

@@ -21,8 +21,8 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
+#include "results/record/archive_writer.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/record/utf8_names.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

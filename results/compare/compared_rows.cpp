@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,33 +13,17 @@
 namespace fedarena::results {
 namespace {
 
-namespace fs = std::filesystem;
-
-// The part of a row that lies below one folder.
-RowRuns part_of(const RowRuns& row, const FolderRuns& folder) {
-  RowRuns part{.key = row.key, .folder = folder.folder.generic_string()};
-  for (const FoundRun* run : row.runs) {
-    if (std::ranges::any_of(folder.runs, [&](const FoundRun& own) { return &own == run; }))
-      part.runs.push_back(run);
-  }
-  return part;
-}
-
 // One row of all, or one for each folder where they do not fit together.
-void add_rows(RowRuns row, std::span<const FolderRuns> folders, std::vector<RowRuns>& rows) {
-  std::vector<RowRuns> parts;
-  for (const FolderRuns& folder : folders) {
-    RowRuns part = part_of(row, folder);
-    if (part.runs.empty()) continue;
-    if (part.runs.front() == row.runs.front()) row.folder = part.folder;
-    parts.push_back(std::move(part));
-  }
+void add_rows(RowRuns row, std::vector<RowRuns>& rows) {
+  std::map<std::size_t, RowRuns> parts;
+  for (const FoundRun* run : row.runs)
+    parts.try_emplace(run->folder_place, RowRuns{.key = row.key}).first->second.runs.push_back(run);
   try {
     check_row(row);
     rows.push_back(std::move(row));
   } catch (const Error&) {
     if (parts.size() == 1) throw;
-    for (RowRuns& part : parts) {
+    for (auto& [place, part] : parts) {
       check_row(part);
       rows.push_back(std::move(part));
     }
@@ -50,36 +32,10 @@ void add_rows(RowRuns row, std::span<const FolderRuns> folders, std::vector<RowR
 
 }  // namespace
 
-std::vector<FolderRuns> find_runs_by_folder(std::span<const fs::path> folders) {
-  std::vector<FolderRuns> found;
-  std::set<fs::path> seen;
-  for (const fs::path& folder : folders) {
-    const fs::path normal = folder.lexically_normal();
-    FolderRuns runs{.folder = normal.has_filename() ? normal : normal.parent_path(),  // "runs/" is "runs"
-                    .runs = find_runs({&folder, 1})};
-    std::erase_if(runs.runs, [&](const FoundRun& run) {
-      std::error_code failure;
-      const fs::path real = fs::canonical(run.path, failure);
-      return !seen.insert(failure ? run.path : real).second;
-    });
-    if (!runs.runs.empty()) found.push_back(std::move(runs));
-  }
-  std::vector<FoundRun*> all;
-  for (FolderRuns& folder : found) {
-    for (FoundRun& run : folder.runs) all.push_back(&run);
-  }
-  fill_in_swept(all);
-  return found;
-}
-
-Rows gather_rows(std::span<const FolderRuns> folders) {
-  std::vector<const FoundRun*> runs;
-  for (const FolderRuns& folder : folders) {
-    for (const FoundRun& run : folder.runs) runs.push_back(&run);
-  }
-  Rows gathered = gather_rows(std::move(runs));
+Rows gather_compared_rows(std::span<const FoundRun> runs) {
+  Rows gathered = gather_rows(runs);
   std::vector<RowRuns> rows;
-  for (RowRuns& row : gathered.rows) add_rows(std::move(row), folders, rows);
+  for (RowRuns& row : gathered.rows) add_rows(std::move(row), rows);
   gathered.rows = std::move(rows);
   return gathered;
 }
@@ -97,7 +53,7 @@ void name_apart(std::span<RowRuns> rows) {
     for (RowRuns* row : group) {
       std::string where = names.of(row->key.setting);
       if (std::ranges::count(settings, row->key.setting) > 1)
-        where += (where.empty() ? "" : ", ") + row->folder;
+        where += (where.empty() ? "" : ", ") + row->runs.front()->folder.generic_string();
       row->name = where.empty() ? name : fmt::format("{} ({})", name, one_line(where));
     }
   }

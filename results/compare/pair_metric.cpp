@@ -33,7 +33,7 @@ double PairMetric::of(const FoundRun& run) const {
     if (!reading.value) refuse(run, reading.missing);
     return *reading.value;
   }
-  if (name_of(metric_.quantity) == "rmse") return root_mean_squared_error(*run.summary->final_test_loss);
+  if (metric_.quantity.name == "rmse") return root_mean_squared_error(*run.summary->final_test_loss);
   if (!run.summary->final_test_accuracy) refuse(run, "no accuracy, because its data are for regression");
   return *run.summary->final_test_accuracy;
 }

@@ -19,9 +19,9 @@ class PairMetric {
   /// may be nan or infinite. An Error where the run has none.
   double of(const FoundRun& run) const;
 
-  bool higher_is_better() const { return better(metric_.quantity) == Better::kMore; }
+  bool higher_is_better() const { return metric_.quantity.better == Better::kMore; }
   /// Fractions are printed in percent, their differences in percentage points.
-  bool is_fraction() const { return is_share(metric_.quantity); }
+  bool is_fraction() const { return metric_.quantity.is_share(); }
   /// Not what rounds have, but what attacks on the finished run do.
   bool is_of_attacks() const { return metric_.quantity.attack != nullptr; }
   /// As users write it: "worst-client@round=20".

@@ -182,8 +182,8 @@ void judge(std::vector<Pair>& pairs) {
 
 }  // namespace
 
-Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options) {
-  const Rows gathered = gather_rows(folders);
+Pairs compare_rows(std::span<const FoundRun> runs, const PairOptions& options) {
+  const Rows gathered = gather_compared_rows(runs);
   std::vector<RowRuns> rows = chosen(gathered.rows, options);
   name_apart(rows);
   const bool across_grid = options.across.contains(kAcrossGrid);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "results/compare/compared_rows.hpp"
-#include "results/compare/pair_judgement.hpp"
 #include "results/compare/pair_metric.hpp"
 #include "results/record/sweep.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/text.hpp"
 
@@ -58,7 +58,7 @@ struct Pairs {
 /// where two rows differ in data, partition, epsilon, model, rounds or number of trials and `across` does not
 /// name that, where a run lacks the metric, where there are not two rows, and for a label that no row has.
 /// What `across` let pass is noted.
-Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options);
+Pairs compare_rows(std::span<const FoundRun> runs, const PairOptions& options);
 
 /// "fedavg is better", "no difference shown", "one seed: no statement".
 std::string verdict_text(const Pair& pair, const PairMetric& metric);

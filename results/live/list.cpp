@@ -1,5 +1,3 @@
-#include "results/live/list.hpp"
-
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,7 +14,7 @@ using Line = std::vector<std::string>;
 const std::vector<bool> kRightAligned = {false, false, false, true, false, true, true};
 
 std::string state_of(const LiveCell& cell) {
-  if (cell.work == Work::kFinished) return cell.end;
+  if (cell.work == Work::kFinished) return state_text(cell.summary);
   return fmt::format("{}{}", name_of(cell.work), cell.task.empty() ? "" : fmt::format(" ({})", cell.task));
 }
 
@@ -24,11 +22,11 @@ Line line_of(const LiveCell& cell) {
   // A problem is a sentence: it takes part in no column but the first.
   if (cell.work == Work::kBroken) return {one_line(cell.path.string())};
   return {one_line(cell.path.string()),
-          one_line(cell.experiment),
-          one_line(cell.label) + (cell.control ? " (control)" : ""),
-          std::to_string(cell.seed),
+          one_line(cell.summary.experiment),
+          one_line(cell.summary.label) + (cell.control ? " (control)" : ""),
+          std::to_string(cell.summary.seed),
           state_of(cell),
-          fmt::format("{}/{}", cell.done, cell.rounds),
+          fmt::format("{}/{}", cell.done, cell.summary.rounds),
           accuracy_text(cell)};
 }
 
@@ -49,7 +47,7 @@ std::string render_list(std::span<const LiveCell> cells) {
   }
   for (const LiveCell& cell : cells) {
     if (cell.work != Work::kFailed) continue;
-    text += fmt::format("{} failed: {}\n", one_line(cell.path.string()), one_line(cell.failure));
+    text += fmt::format("{} failed: {}\n", one_line(cell.path.string()), one_line(cell.summary.failure));
   }
   return text;
 }

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "results/audit/compute_claim.hpp"
-#include "results/record/claim_text.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/run_setup.hpp"
 
@@ -93,27 +92,15 @@ std::vector<FoundRun> runs_below(std::vector<fs::path> folders) {
 
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                    std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written) {
-  const bool control = is_control(summary, path);
-  const bool finished = summary.state == kFinished;
+  const bool control = is_control(summary, path), finished = summary.state == kFinished;
   LiveCell cell{.path = path,
                 .work = work_of(summary, held),
-                .experiment = summary.experiment,
+                .summary = summary,
                 .name = name_of(summary, control),
-                .label = summary.label,
-                .seed = summary.seed,
-                .end = finished ? state_text(summary) : "",
-                .failure = summary.failure,
-                .done = finished ? summary.rounds_done : std::ssize(rounds),
-                .rounds = summary.rounds,
-                .accuracy = summary.final_test_accuracy,
-                .loss = summary.final_test_loss,
-                .is_private = summary.privacy.has_value(),
-                .assumed = !assumption(summary).empty(),
                 .control = control,
-                .tuned = summary.tuning.has_value(),
-                .public_data = summary.privacy ? public_text(*summary.privacy) : "",
-                .delta_warning = summary.privacy ? delta_warning(*summary.privacy) : "",
-                .secret_seconds = is_secret(DrawnSizes::kBatches, summary.privacy)};
+                .done = finished ? summary.rounds_done : std::ssize(rounds),
+                .accuracy = summary.final_test_accuracy,
+                .loss = summary.final_test_loss};
   const bool regression =
       std::ranges::none_of(rounds, [](const RoundRecord& round) { return round.test_accuracy.has_value(); });
   double seconds = 0;
@@ -135,8 +122,8 @@ LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
 
 void set_running(LiveCell& cell) {
   cell.work = Work::kRunning;
-  if (cell.secret_seconds || !cell.round_seconds || !cell.since_written) return;
-  cell.seconds_left = time_left(*cell.round_seconds, cell.rounds - cell.done, *cell.since_written);
+  if (cell.has_secret_seconds() || !cell.round_seconds || !cell.since_written) return;
+  cell.seconds_left = time_left(*cell.round_seconds, cell.summary.rounds - cell.done, *cell.since_written);
 }
 
 std::vector<LiveCell> cells_of(std::span<const FoundRun> runs, const FolderLocks& locks) {

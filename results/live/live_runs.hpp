@@ -44,30 +44,23 @@ struct LiveCell {
   std::string problem = {};    ///< file, field and reason, in one line; empty unless broken
   Work work = Work::kBroken;
   // The rest is empty in a broken one.
-  std::string experiment = {};
-  std::string name = {};   ///< "partition.alpha=0.1, fedavg, seed 1"; "(control)" behind it
-  std::string label = {};  ///< of its algorithm entry
-  std::int64_t seed = 0;
-  std::string end = {};                 ///< of a finished one: "finished (budget)", as `state_text` has it
-  std::string failure = {};             ///< why its algorithm failed; or empty
-  std::int64_t done = 0, rounds = 0;    ///< rounds on disk and planned ones
+  Summary summary = {};                 ///< as recorded; of a queued one, what names it and its rounds
+  std::string name = {};                ///< "partition.alpha=0.1, fedavg, seed 1"; "(control)" behind it
+  bool control = false;                 ///< of an audit: it adds no noise
+  std::int64_t done = 0;                ///< rounds on disk
   std::optional<double> accuracy = {};  ///< of the last evaluated round; none on regression data
   std::optional<double> loss = {};      ///< of the last evaluated round; may be nan or infinite
-  bool is_private = false;              ///< whether there is a privacy policy
   /// RDP, after the last round, as claimed once finished; none where unproven.
   std::optional<double> epsilon = {};
-  bool assumed = false;            ///< whether it rests, or may rest, on an assumption nobody has proven
-  bool control = false;            ///< of an audit: it adds no noise
-  bool tuned = false;              ///< whether its settings were chosen by trials
-  std::string public_data = {};    ///< what its epsilon takes as public beside sizes; or empty
-  std::string delta_warning = {};  ///< where its delta says little; or empty
-  std::vector<double> curve = {};  ///< accuracy by evaluated round; loss on regression data
+  std::vector<double> curve = {};         ///< accuracy by evaluated round; loss on regression data
   std::optional<double> round_seconds{};  ///< mean over the rounds on disk
-  bool secret_seconds = false;  ///< whether these tell the sizes of samples, which privacy keeps secret
   std::optional<double> since_written{};  ///< seconds since the last round; none before it and once finished
   std::string task = {};                  ///< of a cluster: "5_3 on n1", or why it waits
   std::optional<double>
       seconds_left{};  ///< an estimate; none unless running, with a round done, and where secret
+
+  /// Whether seconds tell the sizes of samples, which privacy keeps secret.
+  bool has_secret_seconds() const { return is_secret(DrawnSizes::kBatches, summary.privacy); }
 };
 
 /// Says that a process is at the cell, and how long it will take, unless that would tell secret seconds.

@@ -55,8 +55,8 @@ std::string headline(std::span<const LiveCell* const> cells) {
   for (const LiveCell* cell : cells) {
     done += cell->done;
     // Rules and budgets end runs early.
-    rounds += cell->work == Work::kFinished ? cell->done : cell->rounds;
-    secret |= cell->work == Work::kRunning && cell->secret_seconds;
+    rounds += cell->work == Work::kFinished ? cell->done : cell->summary.rounds;
+    secret |= cell->work == Work::kRunning && cell->has_secret_seconds();
     if (cell->seconds_left) left = std::max(left.value_or(0), *cell->seconds_left);
   }
   const std::string time =
@@ -71,12 +71,12 @@ std::string headline(std::span<const LiveCell* const> cells) {
 std::vector<std::string> names_of(std::span<const LiveCell* const> cells) {
   std::set<std::string> experiments;
   for (const LiveCell* cell : cells) {
-    if (cell->work != Work::kBroken) experiments.insert(cell->experiment);
+    if (cell->work != Work::kBroken) experiments.insert(cell->summary.experiment);
   }
   std::vector<std::string> names;
   std::map<std::string, std::set<std::filesystem::path>> folders;
   for (const LiveCell* cell : cells) {
-    names.push_back(experiments.size() > 1 ? fmt::format("{}: {}", cell->experiment, cell->name)
+    names.push_back(experiments.size() > 1 ? fmt::format("{}: {}", cell->summary.experiment, cell->name)
                                            : cell->name);
     folders[names.back()].insert(cell->path.parent_path());
   }
@@ -90,11 +90,11 @@ std::vector<std::string> names_of(std::span<const LiveCell* const> cells) {
 const char* assumed_mark(Letters letters) { return letters == Letters::kUnicode ? kAssumedMark : "+"; }
 
 bool shows_assumed(const LiveCell& cell) {
-  return cell.is_private && cell.done > 0 && cell.assumed && is_finite(Claim{.epsilon = cell.epsilon});
+  return cell.done > 0 && !assumption(cell.summary).empty() && is_finite(Claim{.epsilon = cell.epsilon});
 }
 
 std::string epsilon_of(const LiveCell& cell, Letters letters) {
-  if (!cell.is_private || cell.done == 0) return "";
+  if (!cell.summary.privacy || cell.done == 0) return "";
   return claim_text(Claim{.epsilon = cell.epsilon}) + (shows_assumed(cell) ? assumed_mark(letters) : "");
 }
 
@@ -114,12 +114,12 @@ struct Column {
 
 const std::array<Column, 5> kNumbers = {
     {{"rounds", true,
-      [](const LiveCell& cell, Letters) { return fmt::format("{}/{}", cell.done, cell.rounds); }},
+      [](const LiveCell& cell, Letters) { return fmt::format("{}/{}", cell.done, cell.summary.rounds); }},
      {"accuracy", true, [](const LiveCell& cell, Letters) { return accuracy_text(cell); }},
      {"loss", true, [](const LiveCell& cell, Letters) { return cell.loss ? measured(*cell.loss) : ""; }},
      {"epsilon", true, epsilon_of},
      {"s/round", true, [](const LiveCell& cell, Letters) {
-        return cell.round_seconds && !cell.secret_seconds ? human_seconds(*cell.round_seconds) : "";
+        return cell.round_seconds && !cell.has_secret_seconds() ? human_seconds(*cell.round_seconds) : "";
       }}}};
 
 // Where the letter of that number begins, from 0.
@@ -252,9 +252,12 @@ std::vector<std::string> explanations(std::span<const LiveCell* const> cells, Le
   std::map<std::string, std::size_t> declared;  // how many cells, by what they take as public
   std::map<std::string, std::size_t> warned;    // how many cells, by what is wrong with their delta
   for (const LiveCell* cell : cells) {
-    if (!cell->public_data.empty()) ++declared[cell->public_data];
-    if (!cell->delta_warning.empty()) ++warned[cell->delta_warning];
+    if (!cell->summary.privacy) continue;
+    ++declared[public_text(*cell->summary.privacy)];
+    ++warned[delta_warning(*cell->summary.privacy)];
   }
+  declared.erase("");
+  warned.erase("");
   for (const auto& [what, count] : declared) {
     notes.push_back(one_line(
         fmt::format("the epsilon of {} takes as public, beside sizes: {}", counted(count, "cell"), what)));
@@ -262,7 +265,8 @@ std::vector<std::string> explanations(std::span<const LiveCell* const> cells, Le
   for (const auto& [warning, count] : warned) {
     notes.push_back(fmt::format("{}: {}", counted(count, "cell"), warning));
   }
-  if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->is_private && cell->tuned; }))
+  if (std::ranges::any_of(cells,
+                          [](const LiveCell* cell) { return cell->summary.privacy && cell->summary.tuning; }))
     notes.emplace_back(kTrialsNotCovered);
   if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->work == Work::kLeft; })) {
     notes.emplace_back(kLeftNote);

@@ -34,4 +34,9 @@ struct Screen {
 /// counted in the last line. Ends with a line feed. Cells that have not begun are not recorded and not told.
 std::string live_text(std::span<const LiveCell> cells, const Screen& screen);
 
+/// One aligned line a cell, in the given order: path, experiment, algorithm, seed, state, rounds and, when
+/// finished, accuracy (RMSE on regression data). "(control)" stands behind the algorithm of one that ran
+/// without noise (`is_control`). A broken one shows its path and its problem.
+std::string render_list(std::span<const LiveCell> cells);
+
 }  // namespace fedarena::results

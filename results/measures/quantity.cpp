@@ -25,13 +25,6 @@ void add_observed(const RoundRecord& round, std::set<std::string>& names) {
   for (const auto& [name, value] : round.observed) names.insert(name);
 }
 
-// A text of the catalogue, in which "K" stands for the class.
-std::string with_label(std::string_view text, const Quantity& quantity) {
-  std::string whole(text);
-  if (quantity.entry->name == kAnyClass) whole.replace(whole.find('K'), 1, std::to_string(quantity.label));
-  return whole;
-}
-
 }  // namespace
 
 std::vector<std::string> quantity_names() {
@@ -55,11 +48,35 @@ std::optional<Quantity> find_quantity(const std::string& name) {
   if (name.starts_with(kClass)) {
     const auto label = parse_number<std::int64_t>(std::string_view(name).substr(kClass.size()));
     if (!label || *label < 0) return std::nullopt;
-    return Quantity{.entry = find_entry(kAnyClass), .label = *label};
+    return quantity_of(*find_entry(kAnyClass), *label);
   }
   const CatalogueEntry* entry = find_entry(name);
   if (entry == nullptr || !is_quantity(*entry)) return std::nullopt;
-  return Quantity{.entry = entry};
+  return quantity_of(*entry);
+}
+
+Quantity quantity_of(const CatalogueEntry& entry, std::int64_t label) {
+  const std::string part = entry.name == kAnyClass ? std::to_string(label) : "";
+  const auto with_label = [&](std::string_view text) {  // in which "K" stands for the class
+    std::string whole(text);
+    if (!part.empty()) whole.replace(whole.find('K'), 1, part);
+    return whole;
+  };
+  return {.name = with_label(entry.name),
+          .heading = with_label(entry.heading),
+          .words = with_label(entry.words),
+          .recorded_with = std::string(entry.recorded_with),
+          .unit = entry.unit,
+          .draws = entry.draws,
+          .better = entry.unit == NumberUnit::kShare ? Better::kMore : Better::kLess,
+          .evaluated = !entry.axis,
+          .entry = &entry,
+          .label = label,
+          .part = part};
+}
+
+Quantity observed_quantity(const std::string& name) {
+  return {.name = name, .heading = name, .words = "Observed " + name, .part = name};
 }
 
 std::vector<std::string> attack_quantity_names() {
@@ -73,8 +90,15 @@ std::optional<Quantity> find_attack_quantity(const std::string& name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string::npos || colon + 1 == name.size()) return std::nullopt;
   for (const AttackMeasure& measure : attack_measures()) {
-    if (name.substr(0, colon) == measure.name)
-      return Quantity{.attack = &measure, .score = name.substr(colon + 1)};
+    if (name.substr(0, colon) != measure.name) continue;
+    const std::string score = name.substr(colon + 1);
+    return Quantity{.name = name,
+                    .heading = fmt::format("{}, {}", score, measure.heading),
+                    .words = fmt::format("{} by the score {}", measure.words, score),
+                    .unit = measure.unit,
+                    .better = Better::kLess,
+                    .attack = &measure,
+                    .part = score};
   }
   return std::nullopt;
 }
@@ -95,7 +119,7 @@ Quantity parse_quantity(std::string_view option, const std::string& name, std::s
         .remedy = "`fedarena table --metric` prints it, `fedarena plot --roc` draws what it comes from."});
   }
   const std::vector<std::string> observed = observed_names(runs);
-  if (std::ranges::binary_search(observed, name)) return Quantity{.observed = name};
+  if (std::ranges::binary_search(observed, name)) return observed_quantity(name);
   std::vector<std::string> names = quantity_names();
   names.insert(names.end(), observed.begin(), observed.end());
   names.insert(names.end(), others.begin(), others.end());
@@ -119,59 +143,16 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
   return {names.begin(), names.end()};
 }
 
-std::string name_of(const Quantity& quantity) {
-  if (quantity.attack != nullptr) return fmt::format("{}:{}", quantity.attack->name, quantity.score);
-  return quantity.entry == nullptr ? quantity.observed : with_label(quantity.entry->name, quantity);
-}
-
-std::string heading(const Quantity& quantity) {
-  if (quantity.attack != nullptr) return fmt::format("{}, {}", quantity.score, quantity.attack->heading);
-  return quantity.entry == nullptr ? quantity.observed : with_label(quantity.entry->heading, quantity);
-}
-
-std::string describe(const Quantity& quantity) {
-  if (quantity.attack != nullptr)
-    return fmt::format("{} by the score {}", quantity.attack->words, quantity.score);
-  return quantity.entry == nullptr ? "Observed " + quantity.observed
-                                   : with_label(quantity.entry->words, quantity);
-}
-
-std::string recorded_with(const Quantity& quantity) {
-  return quantity.entry == nullptr ? std::string() : std::string(quantity.entry->recorded_with);
-}
-
-bool is_share(const Quantity& quantity) {
-  if (quantity.attack != nullptr) return quantity.attack->unit == NumberUnit::kShare;
-  return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kShare;
-}
-
-bool is_epsilon(const Quantity& quantity) {
-  return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kEpsilon;
-}
-
-bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& claim) {
-  return quantity.entry != nullptr && is_secret(quantity.entry->draws, claim);
-}
-
-Better better(const Quantity& quantity) {
-  if (quantity.attack != nullptr) return Better::kLess;
-  if (quantity.entry == nullptr) return Better::kNeither;
-  return is_share(quantity) ? Better::kMore : Better::kLess;
-}
-
-bool is_evaluated(const Quantity& quantity) { return quantity.entry != nullptr && !quantity.entry->axis; }
-
 std::vector<std::optional<double>> values_of(const Quantity& quantity,
                                              const std::optional<PrivacyClaim>& claim,
                                              std::span<const RoundRecord> rounds) {
   const CatalogueEntry* entry = quantity.entry;
   if (entry != nullptr && entry->of_round != nullptr) return values_of(*entry, claim, rounds);
-  const std::string word = entry == nullptr ? quantity.observed : std::to_string(quantity.label);
   std::vector<std::optional<double>> values;
   for (const RoundRecord& round : rounds) {
     std::optional<double>& value = values.emplace_back();
     for (const auto& [name, number] : entry == nullptr ? round.observed : entry->each_of_round(round)) {
-      if (name == word) value = number;
+      if (name == quantity.part) value = number;
     }
   }
   return values;

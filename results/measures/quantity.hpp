@@ -12,18 +12,30 @@
 
 namespace fedarena::results {
 
-/// A number that a run has after its rounds: what tables, comparisons and curves are of.
-struct Quantity {
-  const CatalogueEntry* entry = nullptr;  ///< none for what an algorithm observes of itself
-  std::int64_t label = 0;                 ///< of "class:K"
-  std::string observed = {};              ///< what the algorithm calls it
-  const AttackMeasure* attack = nullptr;  ///< of attacks on the finished run; rounds do not have it
-  std::string score = {};                 ///< of the attack
-  bool operator==(const Quantity&) const = default;
-};
-
 /// Which of two numbers is the better one.
 enum class Better { kMore, kLess, kNeither };
+
+/// A number that a run has after its rounds: what tables, comparisons and curves are of.
+struct Quantity {
+  std::string name = {};           ///< as users write it: "class:3", "attack-auc:loss"
+  std::string heading = {};        ///< for the head of a column or an axis: "class 3 (%)"
+  std::string words = {};          ///< to begin a legend: "Accuracy on test examples of class 3"
+  std::string recorded_with = {};  ///< `CatalogueEntry::recorded_with`
+  NumberUnit unit = NumberUnit::kCount;
+  DrawnSizes draws = DrawnSizes::kNone;  ///< whose sizes it tells
+  Better better = Better::kNeither;
+  bool evaluated = false;                 ///< whether only evaluated rounds have it
+  const CatalogueEntry* entry = nullptr;  ///< none for what an algorithm observes of itself
+  std::int64_t label = 0;                 ///< of "class:K"
+  const AttackMeasure* attack = nullptr;  ///< of attacks on the finished run; rounds do not have it
+  std::string part = {};  ///< what the record has it under: a class, the algorithm's word, a score
+
+  /// Whether it is a fraction.
+  bool is_share() const { return unit == NumberUnit::kShare; }
+  /// Whether it is an epsilon, which is rounded up wherever it is printed.
+  bool is_epsilon() const { return unit == NumberUnit::kEpsilon; }
+  bool operator==(const Quantity&) const = default;
+};
 
 /// The names of all quantities but what algorithms observe, for help; "class:K" stands for all classes.
 std::vector<std::string> quantity_names();
@@ -33,6 +45,12 @@ std::vector<std::string> measure_names();
 
 /// The quantity of that name; none where there is none. Observations are not looked for.
 std::optional<Quantity> find_quantity(const std::string& name);
+
+/// The number of an entry; `label`: the class, where it has one for each.
+Quantity quantity_of(const CatalogueEntry& entry, std::int64_t label = 0);
+
+/// What an algorithm observes of itself under that name.
+Quantity observed_quantity(const std::string& name);
 
 /// What may be asked of attacks, for help, the score left open: "attack-auc:SCORE".
 std::vector<std::string> attack_quantity_names();
@@ -53,33 +71,6 @@ std::vector<std::string> observed_names(std::span<const RoundRecord> rounds);
 
 /// The same of all rounds of the finished runs.
 std::vector<std::string> observed_names(std::span<const FoundRun> runs);
-
-/// As users write it.
-std::string name_of(const Quantity& quantity);
-
-/// For the head of a column or an axis: "class 3 (%)".
-std::string heading(const Quantity& quantity);
-
-/// To begin a legend: "Accuracy on test examples of class 3".
-std::string describe(const Quantity& quantity);
-
-/// The setting of an experiment file with which rounds record it, "[evaluation] per_client = true"; empty
-/// where no setting does.
-std::string recorded_with(const Quantity& quantity);
-
-/// Whether it tells sizes that the privacy of a run keeps secret.
-bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& claim);
-
-/// Whether it is an epsilon, which is rounded up wherever it is printed.
-bool is_epsilon(const Quantity& quantity);
-
-/// Whether it is a fraction.
-bool is_share(const Quantity& quantity);
-
-Better better(const Quantity& quantity);
-
-/// Whether only evaluated rounds have it.
-bool is_evaluated(const Quantity& quantity);
 
 /// After each of the rounds of a run, which begin with its first; nan or infinite where a model diverged,
 /// none where the round does not say, or privacy keeps it secret.

@@ -43,7 +43,7 @@ constexpr std::array<MomentWords, 5> kMoments = {
 std::optional<Quantity> find_spent(const std::string& name) {
   const CatalogueEntry* entry = find_entry(name);
   if (entry == nullptr || !entry->axis || find_quantity(name)) return std::nullopt;
-  return Quantity{.entry = entry};
+  return quantity_of(*entry);
 }
 
 // What is no quantity of curves.
@@ -96,7 +96,7 @@ const RoundRecord* last_evaluated(std::span<const RoundRecord> rounds, const Con
 const RoundRecord* numbered(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
   for (const RoundRecord& round : rounds) {
     if (static_cast<double>(round.round) != metric.limit) continue;
-    return round.test_loss || !is_evaluated(metric.quantity) ? &round : nullptr;
+    return round.test_loss || !metric.quantity.evaluated ? &round : nullptr;
   }
   return nullptr;
 }
@@ -177,10 +177,10 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
 }
 
 std::string why_no_value(const Quantity& quantity, const RoundRecord& round) {
-  const std::string missing = fmt::format("no {} in the rounds", name_of(quantity));
+  const std::string missing = fmt::format("no {} in the rounds", quantity.name);
   if (round.classes && quantity.label >= std::ssize(round.classes->accuracy))
     return fmt::format("{}, whose classes are 0 to {}", missing, round.classes->accuracy.size() - 1);
-  const std::string setting = recorded_with(quantity);
+  const std::string& setting = quantity.recorded_with;
   return setting.empty() ? missing : fmt::format("{}, which record it with {}", missing, setting);
 }
 
@@ -217,44 +217,46 @@ std::vector<std::string> metric_names() {
 Reading read_metric(const RoundMetric& metric, const Summary& summary, const std::filesystem::path& run) {
   const Quantity& quantity = metric.quantity;
   if (quantity.attack == nullptr) {
-    if (is_secret(quantity, summary.privacy)) return {.missing = kSecretSizes};  // nothing of which is read
+    if (is_secret(quantity.draws, summary.privacy))
+      return {.missing = kSecretSizes};  // nothing of which is read
     return read_metric(metric, summary.privacy, RunDirectory::open(run).rounds());
   }
   try {
     const std::optional<MembershipAttacks> attacks = read_attacks(run);
     const auto* attack =
-        attacks ? find_named(attacks->attacks, quantity.score, &MembershipAttack::score) : nullptr;
+        attacks ? find_named(attacks->attacks, quantity.part, &MembershipAttack::score) : nullptr;
     if (attack != nullptr)
       return {.value = attack->separation.*quantity.attack->member, .round = summary.rounds_done};
   } catch (const Error& error) {
     return {.missing = problem_line(error)};
   }
-  return {.missing = fmt::format("no attack with the score {}; fedarena attack makes one", quantity.score)};
+  return {.missing = fmt::format("no attack with the score {}; fedarena attack makes one", quantity.part)};
 }
 
 Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,
                     std::span<const RoundRecord> rounds) {
   const DrawnSizes chosen_by = metric.moment == Moment::kBytes ? DrawnSizes::kCohorts : DrawnSizes::kNone;
-  if (is_secret(metric.quantity, claim) || is_secret(chosen_by, claim)) return {.missing = kSecretSizes};
+  if (is_secret(metric.quantity.draws, claim) || is_secret(chosen_by, claim))
+    return {.missing = kSecretSizes};
   const RoundRecord* round = find_round(metric, rounds);
   const bool unproven =
       claim && (metric.moment == Moment::kEpsilon
                     ? !proves(metric.limit, *claim)
-                    : is_epsilon(metric.quantity) && claim->varied && !hides_what_was_spent(*claim));
+                    : metric.quantity.is_epsilon() && claim->varied && !hides_what_was_spent(*claim));
   if (unproven)
     return {.missing = "no epsilon of a round, because answers may have decided what was asked for"};
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
   std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();
   // What data ended is charged for more than its rounds.
-  if (is_epsilon(metric.quantity) && claim && claim->rdp && count == rounds.size())
+  if (metric.quantity.is_epsilon() && claim && claim->rdp && count == rounds.size())
     value = claim->rdp->epsilon;
   if (!value) return {.missing = why_no_value(metric.quantity, *round)};
   return {.value = value, .round = round->round};
 }
 
 std::string heading(const RoundMetric& metric) {
-  std::string what = heading(metric.quantity);
+  std::string what = metric.quantity.heading;
   if (metric.moment == Moment::kLast) return what;
   const std::string limit =
       metric.moment == Moment::kBytes ? human_bytes(metric.limit) : exact_number(metric.limit);
@@ -263,7 +265,7 @@ std::string heading(const RoundMetric& metric) {
 }
 
 std::string describe(const RoundMetric& metric) {
-  const std::string what = describe(metric.quantity);
+  const std::string& what = metric.quantity.words;
   if (metric.moment == Moment::kLast) return what + " after the last round";
   const MomentWords* words = find_named(kMoments, metric.moment, &MomentWords::moment);
   return what + fmt::format(fmt::runtime(words->legend), exact_number(metric.limit));

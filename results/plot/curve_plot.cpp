@@ -1,5 +1,3 @@
-#include "results/plot/curve_plot.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "fedarena/base/find.hpp"
 
 #include "results/plot/curve_script.hpp"
+#include "results/plot/curves.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {
@@ -33,7 +32,7 @@ void check_logarithms(const Curves& curves, const CurveStyle& style) {
         if ((!style.log_x || point.x > 0) && (!style.log_y || point.y > 0)) continue;
         throw Error(Complaint{
             .found = fmt::format("{} in round {}: a logarithmic axis has no place for {} {}", curve.name,
-                                 point.round, point.x > 0 ? name_of(curves.y) : std::string(curves.x.name),
+                                 point.round, point.x > 0 ? curves.y.name : std::string(curves.x.name),
                                  short_number(point.x > 0 ? point.y : point.x))});
       }
     }
@@ -78,12 +77,12 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
   const auto [columns, rows] = panel_grid(panels);
   std::string script =
       terminal_lines(terminal, columns == 1 ? 1200 : 900 * columns, rows == 1 ? 800 : 720 * rows);
-  script += axes_lines(std::string(curves.x.heading), heading(curves.y), terminal);
+  script += axes_lines(std::string(curves.x.heading), curves.y.heading, terminal);
   if (style.log_x) script += "set logscale x\n";
   if (!style.log_x) script += tics_of(curves);
   if (style.log_y) script += "set logscale y\n";
   // Bands may leave what a percentage can be.
-  if (is_share(curves.y) && !style.log_y) script += "set yrange [0<*:*<100]\n";
+  if (curves.y.is_share() && !style.log_y) script += "set yrange [0<*:*<100]\n";
   if (panels > 1) script += fmt::format("set multiplot layout {},{}\n", rows, columns);
   int block = 0;
   for (const CurvePanel& panel : curves.panels) {

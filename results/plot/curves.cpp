@@ -63,10 +63,10 @@ bool has_axis(const std::vector<Row>& rows, const CurveAxis& x) {
 }
 
 std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
-  if (is_secret(x.draws, row.privacy) || is_secret(y, row.privacy))
-    return fmt::format("no {} because of {}", is_secret(x.draws, row.privacy) ? x.name : name_of(y),
+  if (is_secret(x.draws, row.privacy) || is_secret(y.draws, row.privacy))
+    return fmt::format("no {} because of {}", is_secret(x.draws, row.privacy) ? x.name : y.name,
                        kSecretSizes);
-  return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
+  return fmt::format("no round in which every seed has both {} and {}", x.name, y.name);
 }
 
 }  // namespace
@@ -101,12 +101,12 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   }
   if (curves.panels.empty()) {
     // Advice on y helps where x is there.
-    const std::string setting = has_axis(table.rows, x) ? recorded_with(y) : "";
+    const std::string setting = has_axis(table.rows, x) ? y.recorded_with : "";
     throw Error(Complaint{
         .found = fmt::format("no row can be drawn: {}", missing(table.rows.front(), x, y)),
-        .remedy = fmt::format(
-            "{}`fedarena plot --help` lists what --x and --y may be.",
-            setting.empty() ? "" : fmt::format("Rounds record {} with {}. ", name_of(y), setting))});
+        .remedy =
+            fmt::format("{}`fedarena plot --help` lists what --x and --y may be.",
+                        setting.empty() ? "" : fmt::format("Rounds record {} with {}. ", y.name, setting))});
   }
   return curves;
 }
@@ -130,7 +130,7 @@ DrawnValues axis_values(const CurveAxis& axis, const std::optional<PrivacyClaim>
   return drawable(std::move(values));
 }
 
-double shown_scale(const Quantity& quantity) { return is_share(quantity) ? 100 : 1; }
+double shown_scale(const Quantity& quantity) { return quantity.is_share() ? 100 : 1; }
 
 DrawnValues quantity_values(const Quantity& quantity, const std::optional<PrivacyClaim>& claim,
                             std::span<const RoundRecord> rounds) {
@@ -151,7 +151,7 @@ double over_seeds(const CurveAxis& axis, std::span<const double> positions) {
 }
 
 std::string curves_json(const Curves& curves) {
-  Json object = {{"x", curves.x.name}, {"y", name_of(curves.y)}, {"title", curves.title}};
+  Json object = {{"x", curves.x.name}, {"y", curves.y.name}, {"title", curves.title}};
   object["panels"] = Json::array();
   for (const CurvePanel& panel : curves.panels) {
     Json lines = Json::array();

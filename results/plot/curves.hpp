@@ -9,6 +9,7 @@
 
 #include "results/measures/catalogue.hpp"
 #include "results/measures/quantity.hpp"
+#include "results/plot/gnuplot.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/table/table.hpp"
 
@@ -87,5 +88,15 @@ double over_seeds(const CurveAxis& axis, std::span<const double> positions);
 /// The numbers of the curves as JSON, for other programs: names of axes, panels with their curves and points,
 /// and the notes.
 std::string curves_json(const Curves& curves);
+
+struct CurveStyle {
+  bool log_x = false, log_y = false;
+};
+
+/// The gnuplot script, with its data: a panel for each setting, the same curve of each in the same colour,
+/// dash and mark, so that they can be told apart in grey print and by the colour-blind (Okabe and Ito's
+/// colours); bands of one sample standard deviation over seeds; the legend beside the data, never on it. An
+/// Error where there are too many panels or curves, or where a logarithm does not exist.
+std::string curves_script(const Curves& curves, const CurveStyle& style, Terminal terminal);
 
 }  // namespace fedarena::results

@@ -9,7 +9,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "results/record/utf8_names.hpp"
+#include "results/record/archive_writer.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -82,7 +82,9 @@ std::vector<FoundRun> search_root(const fs::path& path) {
                     {.remedy = "give the folder of a run, or one that holds runs, such as runs/quickstart"});
   std::vector<FoundRun> found;
   const fs::path normal = path.lexically_normal();
-  search(normal.has_filename() ? normal : normal.parent_path(), found);  // "runs/" is "runs"
+  const fs::path folder = normal.has_filename() ? normal : normal.parent_path();  // "runs/" is "runs"
+  search(folder, found);
+  for (FoundRun& run : found) run.folder = folder;
   if (found.empty()) {
     throw Error::in(path, fmt::format("holds no run: there is no {} below it", kSummaryFile),
                     {.remedy = "give the output folder of an experiment, or run one first"});
@@ -128,21 +130,30 @@ bool is_run_directory(const fs::path& folder) {
 
 std::vector<FoundRun> find_runs(std::span<const fs::path> paths) {
   std::vector<FoundRun> found;
-  for (const fs::path& path : paths) {
-    std::vector<FoundRun> below = search_root(path);
-    std::move(below.begin(), below.end(), std::back_inserter(found));
+  for (std::size_t place = 0; place < paths.size(); ++place) {
+    for (FoundRun& run : search_root(paths[place])) {
+      run.folder_place = place;
+      found.push_back(std::move(run));
+    }
   }
   std::ranges::sort(found, [](const FoundRun& left, const FoundRun& right) {
     return natural_less(left.path.generic_string(), right.path.generic_string());
   });
   // One run may lie below two of the paths.
-  std::set<fs::path> seen;
-  std::erase_if(found, [&](const FoundRun& run) {
+  std::vector<FoundRun> once;
+  std::map<fs::path, std::size_t> seen;
+  for (FoundRun& run : found) {
     std::error_code failure;
     const fs::path real = fs::canonical(run.path, failure);
-    return !seen.insert(failure ? run.path : real).second;
-  });
-  return found;
+    const auto [known, is_new] = seen.emplace(failure ? run.path : real, once.size());
+    if (is_new) {
+      once.push_back(std::move(run));
+    } else if (FoundRun& first = once[known->second]; run.folder_place < first.folder_place) {
+      first.folder = run.folder;
+      first.folder_place = run.folder_place;
+    }
+  }
+  return once;
 }
 
 void set_aside_unreadable_rounds(std::span<FoundRun> runs) {

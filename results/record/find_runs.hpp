@@ -18,6 +18,8 @@ struct FoundRun {
   std::optional<Summary> summary;  ///< none when there is a problem
   std::string problem;             ///< file, field and reason, in one line; empty when there is a summary
   std::size_t place = 0;           ///< of its label among those named (`keep_labels`), from 1; 0: none were
+  std::filesystem::path folder = {};  ///< the given one at or below which it was found, of several the first
+  std::size_t folder_place = 0;       ///< of that among the given ones
 };
 
 /// Whether the folder is a run directory: there is a `summary.json`, or what only a run leaves whose summary

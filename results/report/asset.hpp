@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace fedarena::results {
@@ -16,8 +15,5 @@ Asset tables_asset();         ///< tables.js
 Asset curves_asset();         ///< curves.js
 Asset chart_asset();          ///< Chart.js, minified
 Asset chart_licence_asset();  ///< what its package says of its authors and its licence
-
-/// Bytes in base 64 (RFC 4648, section 4), padded.
-std::string base64(std::string_view bytes);
 
 }  // namespace fedarena::results

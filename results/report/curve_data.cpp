@@ -128,7 +128,7 @@ Json measures_json() {
   Json measures = Json::array();
   for (const std::string& name : measure_names()) {
     const Quantity measure = *find_quantity(name);
-    measures.push_back({{"name", name}, {"heading", heading(measure)}, {"share", is_share(measure)}});
+    measures.push_back({{"name", name}, {"heading", measure.heading}, {"share", measure.is_share()}});
   }
   return measures;
 }
@@ -168,7 +168,7 @@ RowSeries row_series(const RowRounds& seeds, const SeedClaims& claims) {
   const std::vector<std::string> own = measure_names();
   const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
   for (const std::string& name : own) add(*find_quantity(name));
-  for (const std::string& name : observed) add(Quantity{.observed = name});
+  for (const std::string& name : observed) add(observed_quantity(name));
   std::vector<std::size_t> positions;
   for (std::size_t position = 0; position < rounds; ++position) {
     const bool measured = std::ranges::any_of(
@@ -213,7 +213,7 @@ std::string series_json(const RowSeries& series) {
   const std::vector<std::string> measures = measure_names();
   for (std::size_t i = 0; i < series.y.size(); ++i) {
     if (!has_numbers(series.y[i].mean)) continue;
-    const int digits = is_share(*find_quantity(measures[i])) ? kDigitsOfShares : kDigits;
+    const int digits = find_quantity(measures[i])->is_share() ? kDigitsOfShares : kDigits;
     positions["y"][std::to_string(i)] = add_values(lists, series.y[i], digits);
   }
   for (const auto& [name, values] : series.observed)

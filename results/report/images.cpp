@@ -12,7 +12,6 @@
 #include "results/images/image_grid.hpp"
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/report/asset.hpp"
 #include "results/report/sections.hpp"
 #include "results/text/markup.hpp"
 

@@ -39,7 +39,7 @@ bool is_of(const RoundMetric& metric, const Table& table, const Row& row) {
            metric.limit == table.metric->limit;
   }
   if (metric.moment != Moment::kLast) return false;
-  return name_of(metric.quantity) == (row.last.share ? "accuracy" : "rmse");
+  return metric.quantity.name == (row.last.share ? "accuracy" : "rmse");
 }
 
 std::string quoted(const std::string& key, const std::string& value) {

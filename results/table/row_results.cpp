@@ -29,9 +29,9 @@ SeedsByText read_row(const RoundMetric& metric, Row& row) {
   row.result.reset();
   if (missing.empty()) {
     row.result = Result{.spread = spread_of(values),
-                        .share = is_share(metric.quantity),
-                        .better = better(metric.quantity),
-                        .bound = is_epsilon(metric.quantity)};
+                        .share = metric.quantity.is_share(),
+                        .better = metric.quantity.better,
+                        .bound = metric.quantity.is_epsilon()};
   }
   return missing;
 }

@@ -84,7 +84,6 @@ struct RowRuns {
   RowKey key;
   std::vector<const FoundRun*> runs = {};  ///< at least one, by seed
   std::string name = {};                   ///< what notes call it beside the other rows
-  std::string folder = {};  ///< where they are compared: the named one that the first run came from
 
   /// The summary of the first seed, for what all seeds share.
   const Summary& summary() const { return *runs.front()->summary; }
@@ -144,7 +143,7 @@ void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);
 /// Gives runs their own value of what others have from a grid, in `Summary::sweep`, so that they need no dash
 /// there; but where they would then fall in one row with runs that they do not fit, such as the same seed run
 /// before the grid, they keep theirs.
-void fill_in_swept(std::span<FoundRun* const> runs);
+void fill_in_swept(std::span<FoundRun> runs);
 
 /// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with
 /// two learning rates or two noise multipliers: each gets the settings that differ as if a grid had given

@@ -172,18 +172,18 @@ void keep_labels(std::vector<FoundRun>& runs, const Labels& labels) {
   }
 }
 
-void fill_in_swept(std::span<FoundRun* const> runs) {
+void fill_in_swept(std::span<FoundRun> runs) {
   SweptPaths swept;
-  for (const FoundRun* run : runs) {
-    if (!run->summary) continue;
-    for (const auto& [path, value] : run->summary->sweep)
-      swept[path][run->summary->experiment].insert(run->summary->label);
+  for (const FoundRun& run : runs) {
+    if (!run.summary) continue;
+    for (const auto& [path, value] : run.summary->sweep)
+      swept[path][run.summary->experiment].insert(run.summary->label);
   }
   std::map<RowKey, std::vector<FilledRun>, RowOrder> rows;
-  for (FoundRun* run : runs) {
-    if (!run->summary) continue;
-    Sweep before = std::exchange(run->summary->sweep, filled_sweep(*run, swept));
-    rows[key_of(*run->summary)].push_back({run, std::move(before)});
+  for (FoundRun& run : runs) {
+    if (!run.summary) continue;
+    Sweep before = std::exchange(run.summary->sweep, filled_sweep(run, swept));
+    rows[key_of(*run.summary)].push_back({&run, std::move(before)});
   }
   for (auto& [key, row] : rows) {
     if (fit_together(row)) continue;
@@ -193,9 +193,7 @@ void fill_in_swept(std::span<FoundRun* const> runs) {
 
 void separate_by_settings(std::vector<FoundRun>& runs) {
   separate_data(runs);
-  std::vector<FoundRun*> pointers;
-  for (FoundRun& run : runs) pointers.push_back(&run);
-  fill_in_swept(pointers);
+  fill_in_swept(runs);
   std::map<RowKey, std::vector<RunSettings>, RowOrder> rows;
   Told told;
   for (FoundRun& run : runs) {

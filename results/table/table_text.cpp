@@ -19,7 +19,7 @@ namespace fedarena::results {
 namespace {
 
 std::string results_sentence(const Table& table) {
-  const std::string accuracy = describe(known_quantity("accuracy")), rmse = describe(known_quantity("rmse"));
+  const std::string accuracy = known_quantity("accuracy").words, rmse = known_quantity("rmse").words;
   std::string results = !any_regression(table) ? accuracy
                         : !any_accuracy(table) ? rmse
                                                : accuracy + " and " + rmse;

@@ -22,4 +22,7 @@ std::string markdown_escaped(std::string_view text);
 /// `text` so that LaTeX prints it as it is.
 std::string latex_escaped(std::string_view text);
 
+/// Bytes in base 64 (RFC 4648, section 4), padded.
+std::string base64(std::string_view bytes);
+
 }  // namespace fedarena::results

@@ -1,5 +1,6 @@
 // All numbers of a table for programs: CSV and JSON.
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,95 +19,6 @@
 
 namespace fedarena::results {
 namespace {
-
-// What the table's metric is of a row; none without a metric, and where a seed lacks it.
-std::optional<Spread> metric_of(const Table& table, const Row& row) {
-  return table.metric && row.result ? std::optional(row.result->spread) : std::nullopt;
-}
-
-// The fields of a row under their headings, in the order of CSV; empty where the row has none.
-std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, const Row& row) {
-  std::vector<std::pair<std::string, std::string>> fields;
-  const auto add = [&](std::string name, std::string text) {
-    fields.emplace_back(std::move(name), std::move(text));
-  };
-  const auto add_number = [&](std::string name, std::optional<double> number) {
-    add(std::move(name), csv_number(number));
-  };
-  for (const SettingPart& part : kSettingParts) add(std::string(part.key), row.setting.*part.member);
-  add("label", row.label);
-  add("algorithm", row.summary().algorithm);
-  add("rounds", std::to_string(row.summary().rounds));
-  add("rounds_done", rounds_done(row));
-  add("seeds", std::to_string(row.seeds.size()));
-  const auto add_spread = [&](std::string_view name, const std::optional<Spread>& spread) {
-    add_number(fmt::format("{}_mean", name), spread ? std::optional(spread->mean) : std::nullopt);
-    add_number(fmt::format("{}_std", name), spread ? spread->std : std::nullopt);
-  };
-  const auto add_half_width = [&](std::string_view name, const std::optional<Spread>& spread) {
-    add_number(fmt::format("{}_half_width_95", name), spread ? spread->half_width : std::nullopt);
-  };
-  add_spread("accuracy", row.accuracy());
-  add_spread("rmse", row.rmse());
-  add("policy", row.summary().policy);
-  const PrivacyClaim claim = row.privacy.value_or(PrivacyClaim{});
-  const auto epsilon = [](const std::optional<Claim>& of) -> std::string {
-    return of ? claim_text(of, exact_number) : "";
-  };
-  add("epsilon_rdp", row.privacy ? epsilon(claim.rdp) : "none");
-  add("epsilon_pld", row.privacy ? epsilon(claim.pld) : "none");
-  add("as_if_epsilon_rdp", epsilon(claim.as_if_rdp));
-  add("as_if_epsilon_pld", epsilon(claim.as_if_pld));
-  add("made_epsilon_rdp", epsilon(claim.made_rdp));
-  add("made_epsilon_pld", epsilon(claim.made_pld));
-  if (claims_per_distance(table)) add_number("epsilon_per_distance", claim.per_distance);
-  for (const std::string& what : nominal_names(table))
-    add_number(fmt::format("nominal {}", what), nominal_of(row, what));
-  add("assumed", claim.assumed ? claim.settings.assume : "");
-  add("delta", row.privacy ? exact_number(claim.settings.delta) : "");
-  add("unit", claim.unit);
-  add("adjacency", claim.adjacency);
-  add("orders", row.privacy ? claim.settings.orders : "");
-  add("conversion", row.privacy ? claim.settings.conversion : "");
-  add("public_data", public_text(claim));
-  add("stopped", claim.stopped);
-  add_number("uplink_bytes_per_client_round", row.uplink_bytes);
-  add_number("downlink_bytes_per_client_round", row.downlink_bytes);
-  add_number("seconds", row.seconds);
-  add("sweep", sweep_text(row.whole_sweep()));
-  for (const CatalogueEntry* column : client_columns()) add_spread(column->column, row.clients(column));
-  add_number("examples", row.examples);
-  add_number("gradients", row.gradients);
-  add_number("operations", row.operations);
-  add("operations_at_least", !row.operations ? "" : row.operations_at_least ? "true" : "false");
-  add_number("uplink_bytes", row.total_uplink_bytes);
-  add_number("downlink_bytes", row.total_downlink_bytes);
-  const std::optional<Spread> metric = metric_of(table, row);
-  add("metric", table.metric ? table.metric->text : "");
-  add_spread("metric", metric);
-  add_half_width("accuracy", row.accuracy());
-  add_half_width("rmse", row.rmse());
-  add_half_width("metric", metric);
-  const std::optional<Published> published = raw_published(row);
-  add("published_mean", published ? exact_number(published->mean) : "");
-  add("published_std", published ? csv_number(published->std) : "");
-  add("published_n", published && published->n ? std::to_string(*published->n) : "");
-  add("published_source", published ? table.published_sources[published->source] : "");
-  add("trials", row.tuning ? std::to_string(row.tuning->trials) : "");
-  const bool told = row.tuning && !is_secret(DrawnSizes::kBatches, row.privacy);
-  add("trial_examples", told ? std::to_string(row.tuning->examples) : "");
-  add("trial_seconds", told ? exact_number(row.tuning->seconds) : "");
-  if (any_has(table, &Row::epsilon_at_least)) {
-    add_spread("epsilon_at_least", row.epsilon_at_least);
-    add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");
-    add("audits_contradicting", fmt::format("{}", fmt::join(row.audits_contradicting(), " ")));
-  }
-  for (const std::string& score : attack_scores(table)) {
-    for (const AttackMeasure& measure : attack_measures())
-      add_spread(fmt::format("{}_{}", measure.field, score), row.attacked(score, measure));
-  }
-  return fields;
-}
 
 // Counts and bytes are whole unless they are means; as whole numbers they read as such.
 Json json_count(double count) {
@@ -159,6 +71,11 @@ void append_spread(Json& json, std::string_view name, const std::optional<Spread
   json[fmt::format("{}_half_width_95", name)] = spread ? json_number(spread->half_width) : Json(nullptr);
 }
 
+// Without "attack_".
+std::string_view brief_field(const AttackMeasure& measure) {
+  return measure.field.substr(std::string_view("attack_").size());
+}
+
 Json published_json(const Table& table, const Row& row) {
   const std::optional<Published> published = raw_published(row);
   if (!published) return nullptr;
@@ -191,7 +108,7 @@ Json json_of(const Row& row, const Table& table) {
   }
   if (table.metric) {
     json["metric"] = table.metric->text;
-    append_spread(json, "metric", metric_of(table, row));
+    append_spread(json, "metric", row.result ? std::optional(row.result->spread) : std::nullopt);
   }
   if (!table.published_sources.empty()) json["published"] = published_json(table, row);
   json["best"] = row.best;
@@ -206,8 +123,7 @@ Json json_of(const Row& row, const Table& table) {
   for (const std::string& score : attack_scores(table)) {
     for (const AttackMeasure& measure : attack_measures()) {
       if (const auto spread = row.attacked(score, measure))
-        append_spread(json["attacks"][score], measure.field.substr(std::string_view("attack_").size()),
-                      spread);
+        append_spread(json["attacks"][score], brief_field(measure), spread);
     }
   }
   json["uplink_bytes_per_client_round"] = json_count(row.uplink_bytes);
@@ -222,6 +138,71 @@ Json json_of(const Row& row, const Table& table) {
   json["seeds"] = Json::array();
   for (const SeedResult& seed : row.seeds) json["seeds"].push_back(json_of(seed, table.metric));
   return json;
+}
+
+// A member of an object; null where it lacks it, or is none.
+Json member(const Json& object, const std::string& name) {
+  return object.is_object() ? object.value(name, Json()) : Json();
+}
+
+std::string csv_text(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  return value.is_string() ? value.get<std::string>() : exact_number(value.get<double>());
+}
+
+// The fields of a row under their headings, in the order of CSV: mostly what its JSON has; empty where the
+// row has none.
+std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, const Row& row) {
+  const Json json = json_of(row, table), privacy = member(json, "privacy"), tuning = member(json, "tuning");
+  std::vector<std::pair<std::string, std::string>> fields;
+  const auto add = [&](std::string name, std::string text) {
+    fields.emplace_back(std::move(name), std::move(text));
+  };
+  // `before`: what their names begin with here.
+  const auto copy = [&](const Json& object, std::initializer_list<std::string_view> names,
+                        std::string_view before = {}) {
+    for (const std::string_view name : names)
+      add(fmt::format("{}{}", before, name), csv_text(member(object, std::string(name))));
+  };
+  for (const SettingPart& part : kSettingParts) copy(json, {part.key});
+  copy(json, {"label", "algorithm", "rounds"});
+  add("rounds_done", rounds_done(row));
+  add("seeds", std::to_string(row.seeds.size()));
+  copy(json, {"accuracy_mean", "accuracy_std", "rmse_mean", "rmse_std", "policy"});
+  for (const char* epsilon : {"epsilon_rdp", "epsilon_pld"})
+    add(epsilon, row.privacy ? csv_text(member(privacy, epsilon)) : "none");
+  copy(privacy, {"as_if_epsilon_rdp", "as_if_epsilon_pld", "made_epsilon_rdp", "made_epsilon_pld"});
+  if (claims_per_distance(table)) copy(privacy, {"per_distance"}, "epsilon_");
+  for (const std::string& what : nominal_names(table))
+    add(fmt::format("nominal {}", what), csv_number(nominal_of(row, what)));
+  const PrivacyClaim claim = row.privacy.value_or(PrivacyClaim{});
+  add("assumed", claim.assumed ? claim.settings.assume : "");
+  copy(privacy, {"delta", "unit", "adjacency", "orders", "conversion"});
+  add("public_data", public_text(claim));
+  copy(privacy, {"stopped"});
+  copy(json, {"uplink_bytes_per_client_round", "downlink_bytes_per_client_round", "seconds"});
+  add("sweep", sweep_text(row.whole_sweep()));
+  for (const CatalogueEntry* column : client_columns()) copy(json, {"_mean", "_std"}, column->column);
+  copy(json, {"examples", "gradients", "operations", "operations_at_least", "uplink_bytes", "downlink_bytes",
+              "metric", "metric_mean", "metric_std", "accuracy_half_width_95", "rmse_half_width_95",
+              "metric_half_width_95"});
+  copy(member(json, "published"), {"mean", "std", "n", "source"}, "published_");
+  copy(tuning, {"trials"});
+  copy(tuning, {"examples", "seconds"}, "trial_");
+  if (any_has(table, &Row::epsilon_at_least)) {
+    copy(json, {"epsilon_at_least_mean", "epsilon_at_least_std", "control"});
+    add("audits_contradicting", fmt::format("{}", fmt::join(row.audits_contradicting(), " ")));
+  }
+  for (const std::string& score : attack_scores(table)) {
+    const Json attack = member(member(json, "attacks"), score);
+    for (const AttackMeasure& measure : attack_measures()) {
+      for (const char* part : {"mean", "std"})
+        add(fmt::format("{}_{}_{}", measure.field, score, part),
+            csv_text(member(attack, fmt::format("{}_{}", brief_field(measure), part))));
+    }
+  }
+  return fields;
 }
 
 }  // namespace

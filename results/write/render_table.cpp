@@ -33,9 +33,9 @@ void add_results(const Table& table, RowColumns& columns) {
     add(heading(*table.metric), [](const Result&) { return true; });
   } else {
     if (any_accuracy(table))
-      add(heading(known_quantity("accuracy")), [](const Result& result) { return result.share; });
+      add(known_quantity("accuracy").heading, [](const Result& result) { return result.share; });
     if (any_regression(table))
-      add(heading(known_quantity("rmse")), [](const Result& result) { return !result.share; });
+      add(known_quantity("rmse").heading, [](const Result& result) { return !result.share; });
   }
   if (!any_has(table, &Row::published)) return;
   const bool shares = std::ranges::all_of(

@@ -37,12 +37,9 @@ std::string text_of(const std::string& format, const results::Pairs& pairs) {
 }
 
 // What decides must say which of two results is the better one, as an observation does not.
-results::RoundMetric decisive_metric(const std::string& text, std::span<const results::FolderRuns> folders) {
+results::RoundMetric decisive_metric(const std::string& text, std::span<const results::FoundRun> runs) {
   const std::string name = text.substr(0, text.find('@'));
-  const auto observes = [&](const results::FolderRuns& folder) {
-    return std::ranges::binary_search(results::observed_names(folder.runs), name);
-  };
-  if (!results::find_quantity(name) && std::ranges::any_of(folders, observes)) {
+  if (!results::find_quantity(name) && std::ranges::binary_search(results::observed_names(runs), name)) {
     throw Error(Complaint{
         .found = fmt::format(
             "--metric: what an algorithm observes of itself (\"{}\") is neither better nor worse", name),
@@ -54,13 +51,14 @@ results::RoundMetric decisive_metric(const std::string& text, std::span<const re
 
 int run_compare(const CompareArguments& arguments) {
   const std::string format = format_of(arguments.output);
-  std::vector<results::FolderRuns> folders = results::find_runs_by_folder(arguments.folders);
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::fill_in_swept(runs);
   results::PairOptions options{.labels = arguments.labels,
                                .against = arguments.against,
                                .across = {arguments.across.begin(), arguments.across.end()}};
-  for (results::FolderRuns& folder : folders) results::set_aside_unreadable_rounds(folder.runs);
-  if (arguments.metric) options.metric = decisive_metric(*arguments.metric, folders);
-  const results::Pairs pairs = results::compare_rows(folders, options);
+  results::set_aside_unreadable_rounds(runs);
+  if (arguments.metric) options.metric = decisive_metric(*arguments.metric, runs);
+  const results::Pairs pairs = results::compare_rows(runs, options);
   write_text(arguments.output, format, text_of(format, pairs), pairs.notes);
   return kSuccess;
 }

@@ -14,7 +14,6 @@
 #include "harness/app/options.hpp"
 #include "results/measures/quantity.hpp"
 #include "results/plot/choice_plot.hpp"
-#include "results/plot/curve_plot.hpp"
 #include "results/plot/curves.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/roc_plot.hpp"
@@ -57,7 +56,7 @@ std::string position_text(const results::CurveAxis& axis, double position) {
 
 // Where each curve ends, for those who cannot see the picture.
 std::string render_text(const results::Curves& curves, const fs::path& picture) {
-  std::string text = fmt::format("{}: {} over {}\n", picture.string(), heading(curves.y), curves.x.heading);
+  std::string text = fmt::format("{}: {} over {}\n", picture.string(), curves.y.heading, curves.x.heading);
   std::vector<std::vector<std::string>> lines;
   for (const results::CurvePanel& panel : curves.panels) {
     for (const results::Curve& curve : panel.curves) {
@@ -72,7 +71,7 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
                        position_text(curves.x, last.x)});
     }
   }
-  lines.insert(lines.begin(), {"curve", "rounds", "seeds", fmt::format("last {}", name_of(curves.y)),
+  lines.insert(lines.begin(), {"curve", "rounds", "seeds", fmt::format("last {}", curves.y.name),
                                fmt::format("at {}", curves.x.name)});
   text += results::aligned_lines(lines, {false, true, true, true, true});
   for (const std::string& note : curves.notes) text += fmt::format("note: {}\n", note);

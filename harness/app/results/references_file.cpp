@@ -203,7 +203,7 @@ class Reader {
   }
 
   PublishedFigure read_figure(const Table& table, const Place& place, const PublishedFigure& shared) const {
-    const bool share = is_share(references_.sources[shared.source].metric.quantity);
+    const bool share = references_.sources[shared.source].metric.quantity.is_share();
     constexpr double kPercent = 100;
     const double highest = share ? kPercent : HUGE_VAL;
     const std::string allowed = share ? "a number from 0 to 100, in percent" : "a number from 0";

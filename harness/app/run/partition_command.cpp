@@ -22,8 +22,8 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "partitions/card.hpp"
 #include "partitions/preview.hpp"
+#include "results/plot/distribution_plots.hpp"
 #include "results/plot/gnuplot.hpp"
-#include "results/plot/heat_map_plot.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/partition_file.hpp"
 

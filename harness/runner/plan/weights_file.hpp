@@ -6,7 +6,7 @@
 #include "fedarena/model.hpp"
 
 #include "harness/config/grid/grid.hpp"
-#include "results/images/npz_file.hpp"
+#include "results/images/npy_file.hpp"
 
 namespace fedarena {
 

@@ -1,9 +1,9 @@
 // The files of a run directory, one by one. What is taken is written again and read as the same.
 #include "harness/slurm/submission.hpp"
 #include "results/bundle/bundle.hpp"
-#include "results/images/npz_file.hpp"
+#include "results/images/npy_file.hpp"
 #include "results/images/synthetic_folder.hpp"
-#include "results/live/list.hpp"
+#include "results/live/live_text.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"

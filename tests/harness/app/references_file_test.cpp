@@ -29,9 +29,9 @@ TEST(ReferencesFile, IsAListOfFiguresUnderASource) {
   ASSERT_EQ(references.sources.size(), 2U);
   EXPECT_EQ(references.sources[0].text, "Doe 2022");
   EXPECT_EQ(references.sources[0].selection, "last round");
-  EXPECT_EQ(name_of(references.sources[0].metric.quantity), "loss");
+  EXPECT_EQ(references.sources[0].metric.quantity.name, "loss");
   EXPECT_EQ(references.sources[0].metric.limit, 5);
-  EXPECT_EQ(name_of(references.sources[1].metric.quantity), "accuracy");
+  EXPECT_EQ(references.sources[1].metric.quantity.name, "accuracy");
   ASSERT_EQ(references.figures.size(), 3U);
   const auto keys_of = [&](std::size_t figure) {
     std::map<std::string, std::string> keys;

@@ -7,7 +7,7 @@
 
 #include "fedarena/base/find.hpp"
 
-#include "results/images/npz_file.hpp"
+#include "results/images/npy_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 #include "tests/harness/app/golden.hpp"

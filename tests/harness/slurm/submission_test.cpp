@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "results/live/list.hpp"
 #include "results/live/live_text.hpp"
 #include "tests/harness/slurm/fake_slurm.hpp"
 #include "tests/matchers.hpp"
@@ -99,7 +98,7 @@ TEST(CellTasks, OfOtherFoldersAreShownBesideARecordThatCannotBeRead) {
   EXPECT_EQ(cells[0].path, scratch / "runs/damaged/slurm");
   EXPECT_THAT(cells[0].problem, AllOf(HasSubstr("submission.json"), HasSubstr("remove it"),
                                       HasSubstr("scancel"), Not(HasSubstr("run this cell again"))));
-  EXPECT_EQ(cells[1].label, "fedavg");
+  EXPECT_EQ(cells[1].summary.label, "fedavg");
 }
 
 TEST(CellTasks, ShowWhatIsQueuedAndWhatRunsElsewhere) {

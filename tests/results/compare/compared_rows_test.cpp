@@ -7,8 +7,9 @@
 namespace fedarena::results {
 namespace {
 
-std::vector<std::string> names_of(const std::vector<FolderRuns>& folders) {
-  std::vector<RowRuns> rows = gather_rows(folders).rows;
+std::vector<std::string> names_of(const std::vector<std::vector<FoundRun>>& folders) {
+  const std::vector<FoundRun> runs = folders_of(folders);
+  std::vector<RowRuns> rows = gather_compared_rows(runs).rows;
   name_apart(rows);
   std::vector<std::string> names;
   for (const RowRuns& row : rows) names.push_back(row.name);
@@ -16,12 +17,13 @@ std::vector<std::string> names_of(const std::vector<FolderRuns>& folders) {
 }
 
 // In the only folder.
-std::size_t count_of_rows(const FolderRuns& folder) { return gather_rows(std::vector{folder}).rows.size(); }
+std::size_t count_of_rows(const std::vector<FoundRun>& folder) {
+  return gather_compared_rows(folder).rows.size();
+}
 
 TEST(ComparedRows, AreRunsThatDifferInTheSeedAlone) {
-  const std::vector folders = {
-      folder_of({row_of("scaffold", {0.5, 0.6}), row_of("fedavg", {0.4, 0.5, 0.6})})};
-  const Rows gathered = gather_rows(folders);
+  const auto runs = folder_of({row_of("scaffold", {0.5, 0.6}), row_of("fedavg", {0.4, 0.5, 0.6})});
+  const Rows gathered = gather_compared_rows(runs);
   EXPECT_EQ(plain_name(gathered.rows.front()), "fedavg");
   EXPECT_EQ(plain_name(gathered.rows.back()), "scaffold");
   EXPECT_THAT(gathered.rows[0].runs, SizeIs(3));
@@ -31,9 +33,9 @@ TEST(ComparedRows, AreRunsThatDifferInTheSeedAlone) {
 
 TEST(ComparedRows, JoinSeedsOfSeveralFolders) {
   const auto later = [](Summary& summary) { summary.seed += 2; };
-  const std::vector<FolderRuns> folders = {folder_of({row_of("fedavg", {0.5, 0.6})}),
-                                           folder_of({row_of("fedavg", {0.7}, later, "runs/b")}, "runs/b")};
-  const Rows gathered = gather_rows(folders);
+  const auto runs = folders_of({folder_of({row_of("fedavg", {0.5, 0.6})}),
+                                folder_of({row_of("fedavg", {0.7}, later, "runs/b")}, "runs/b")});
+  const Rows gathered = gather_compared_rows(runs);
   ASSERT_THAT(gathered.rows, SizeIs(1));
   EXPECT_THAT(gathered.rows.front().runs, SizeIs(3));
 }
@@ -54,10 +56,11 @@ TEST(ComparedRows, OfOneFolderMustFitTogether) {
   runs[1].summary->algorithm_parameters = {{"rate", "0.5"}};
   EXPECT_THAT(message_of([&] { count_of_rows(folder_of({runs})); }),
               HasSubstr("belong to one row, \"fedavg\", but differ in rate: \"nothing\" and \"0.5\""));
-  EXPECT_THAT(message_of([&] {
-                gather_rows(std::vector{folder_of({runs}), folder_of({row_of("fedavg", {0.5})}, "runs/b")});
-              }),
-              HasSubstr("belong to one row"));
+  EXPECT_THAT(
+      message_of([&] {
+        gather_compared_rows(folders_of({folder_of({runs}), folder_of({row_of("fedavg", {0.5})}, "runs/b")}));
+      }),
+      HasSubstr("belong to one row"));
 }
 
 TEST(ComparedRows, WereTunedTheSameWay) {
@@ -102,11 +105,11 @@ TEST(ComparedRows, CountARunOnceThatLiesBelowTwoFolders) {
   }
   const std::vector<std::filesystem::path> folders = {scratch / "runs/fedavg-seed-2/", scratch / "runs",
                                                       scratch / "runs"};
-  const std::vector<FolderRuns> found = find_runs_by_folder(folders);
+  const std::vector<FoundRun> found = find_runs(folders);
   ASSERT_THAT(found, SizeIs(2));
-  EXPECT_EQ(found[0].folder, scratch / "runs/fedavg-seed-2");
-  ASSERT_THAT(found[1].runs, SizeIs(1));
-  EXPECT_EQ(found[1].runs[0].summary->seed, 1);
+  EXPECT_EQ(found[0].folder, scratch / "runs");
+  EXPECT_EQ(found[1].folder, scratch / "runs/fedavg-seed-2");
+  EXPECT_EQ(found[1].folder_place, 0);
 }
 
 TEST(ComparedRows, HaveTheirOwnValuesOfWhatAGridGivesToOthers) {
@@ -117,8 +120,9 @@ TEST(ComparedRows, HaveTheirOwnValuesOfWhatAGridGivesToOthers) {
     scratch.write(rate + "/summary.json", to_json_text(summary));
     scratch.write(rate + "/experiment.toml", "[[algorithms]]\nrate = " + rate + "\n");
   }
-  EXPECT_THAT(names_of(find_runs_by_folder(std::vector{scratch.path()})),
-              ElementsAre("fedavg (training.rate=0.1)", "fedavg (training.rate=0.2)"));
+  std::vector<FoundRun> runs = find_runs(std::vector{scratch.path()});
+  fill_in_swept(runs);
+  EXPECT_THAT(names_of({runs}), ElementsAre("fedavg (training.rate=0.1)", "fedavg (training.rate=0.2)"));
 }
 
 }  // namespace

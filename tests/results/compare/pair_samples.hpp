@@ -25,12 +25,22 @@ inline std::vector<FoundRun> row_of(
   return runs;
 }
 
-/// A folder that holds these rows.
-inline FolderRuns folder_of(const std::vector<std::vector<FoundRun>>& rows,
-                            const std::string& folder = "runs/a") {
-  FolderRuns found{.folder = folder, .runs = {}};
-  for (const std::vector<FoundRun>& row : rows) found.runs.insert(found.runs.end(), row.begin(), row.end());
+/// These rows, as found in one folder.
+inline std::vector<FoundRun> folder_of(const std::vector<std::vector<FoundRun>>& rows,
+                                       const std::string& folder = "runs/a") {
+  std::vector<FoundRun> found;
+  for (const std::vector<FoundRun>& row : rows) found.insert(found.end(), row.begin(), row.end());
+  for (FoundRun& run : found) run.folder = folder;
   return found;
+}
+
+/// The runs of several folders.
+inline std::vector<FoundRun> folders_of(std::vector<std::vector<FoundRun>> folders) {
+  for (std::size_t place = 0; place < folders.size(); ++place) {
+    for (FoundRun& run : folders[place]) run.folder_place = place;
+    if (place > 0) folders[0].insert(folders[0].end(), folders[place].begin(), folders[place].end());
+  }
+  return folders[0];
 }
 
 /// Changes to summaries.

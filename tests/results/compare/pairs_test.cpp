@@ -16,7 +16,7 @@ namespace fedarena::results {
 namespace {
 
 Pairs compare(const std::vector<std::vector<FoundRun>>& rows, const PairOptions& options = {}) {
-  return compare_rows(std::vector{folder_of(rows)}, options);
+  return compare_rows(folder_of(rows), options);
 }
 
 std::vector<std::string> names(const Pairs& pairs) {
@@ -90,10 +90,10 @@ TEST(Pairs, AreOfTheLabelsThatAreAskedFor) {
 }
 
 TEST(Pairs, AreOfOneAlgorithmInTwoFolders) {
-  const Pairs pairs = compare_rows(std::vector{folder_of({row_of("fedavg", kWorse)}),
+  const Pairs pairs = compare_rows(folders_of({folder_of({row_of("fedavg", kWorse)}),
                                                folder_of({row_of(
                                                              "fedavg", kBetter, [](Summary&) {}, "runs/b")},
-                                                         "runs/b")},
+                                                         "runs/b")}),
                                    {});
   EXPECT_THAT(names(pairs), ElementsAre("fedavg (runs/a) : fedavg (runs/b)"));
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "fedavg (runs/b) is better");
@@ -107,7 +107,7 @@ TEST(Pairs, SayInWhichSettingsRowsOfOneLabelDiffer) {
     };
   };
   const auto notes = [&](const char* rate, const std::function<void(Summary&)>& change) {
-    return compare_rows(std::vector{folder_of({row_of("fedavg", kWorse, with("0.05"))}),
+    return compare_rows(folders_of({folder_of({row_of("fedavg", kWorse, with("0.05"))}),
                                     folder_of({row_of(
                                                   "fedavg", kBetter,
                                                   [&](Summary& summary) {
@@ -115,7 +115,7 @@ TEST(Pairs, SayInWhichSettingsRowsOfOneLabelDiffer) {
                                                     change(summary);
                                                   },
                                                   "runs/b")},
-                                              "runs/b")},
+                                              "runs/b")}),
                         {.across = {kAcrossGrid}})
         .notes;
   };
@@ -169,21 +169,19 @@ TEST(Pairs, NeedTwoRows) {
                 compare({at_rate("fedavg", "0.1"), at_rate("fedavg", "0.2")});
               }),
               HasSubstr("\n  --across grid compares the points of a grid with each other"));
-  EXPECT_THAT(message_of([] {
-                compare_rows(std::vector{FolderRuns{"runs", {found(unfinished("fedavg", 1, 2))}}}, {});
-              }),
+  EXPECT_THAT(message_of([] { compare_rows(std::vector{found(unfinished("fedavg", 1, 2))}, {}); }),
               HasSubstr("there is nothing to compare: no run is finished"));
 }
 
 TEST(Pairs, NoteWhatIsNotCounted) {
-  FolderRuns folder = folder_of({row_of("fedavg", kWorse), row_of("scaffold", kWorse)});
+  std::vector<FoundRun> folder = folder_of({row_of("fedavg", kWorse), row_of("scaffold", kWorse)});
   Summary failed = unfinished("fedavg", 7, 3);
   failed.state = kFailed;
   failed.failure = "no\nmemory";
-  folder.runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: not valid JSON"});
-  folder.runs.push_back(found(unfinished("fedprox", 8, 12)));
-  folder.runs.push_back(found(failed));
-  std::vector<std::string> notes = compare_rows(std::vector{folder}, {}).notes;
+  folder.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: not valid JSON"});
+  folder.push_back(found(unfinished("fedprox", 8, 12)));
+  folder.push_back(found(failed));
+  std::vector<std::string> notes = compare_rows(folder, {}).notes;
   notes.erase(notes.begin(), notes.end() - 3);
   EXPECT_THAT(notes,
               ElementsAre("runs/fedavg-seed-7: seed 7 failed after 3 of 20 rounds and is not counted: "
@@ -235,8 +233,8 @@ TEST(Pairs, NameRowsOfOneLabelThatWereTunedOtherwise) {
     return [trials](Summary& summary) { summary.tuning = tuned_by(trials); };
   };
   const Pairs pairs =
-      compare_rows(std::vector{folder_of({row_of("fedavg", kWorse, by(6))}),
-                               folder_of({row_of("fedavg", kWorse, by(12), "runs/b")}, "runs/b")},
+      compare_rows(folders_of({folder_of({row_of("fedavg", kWorse, by(6))}),
+                               folder_of({row_of("fedavg", kWorse, by(12), "runs/b")}, "runs/b")}),
                    {.across = {kAcrossTuning}});
   EXPECT_THAT(names(pairs), ElementsAre("fedavg (runs/a) : fedavg (runs/b)"));
   EXPECT_THAT(pairs.notes,
@@ -343,8 +341,8 @@ TEST(Pairs, NameTheMetricWhereThatAloneIsNotFinite) {
                 if (round.round == 1 && seed == 2) round.test_loss = std::numeric_limits<double>::infinity();
               }});
   }
-  const Pairs pairs = compare_rows(find_runs_by_folder(std::vector{scratch.path()}),
-                                   {.metric = parse_round_metric("loss@round=1")});
+  const Pairs pairs =
+      compare_rows(find_runs(std::vector{scratch.path()}), {.metric = parse_round_metric("loss@round=1")});
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric),
             "loss@round=1 of b is infinite (seed 2): no statement");
 }
@@ -367,7 +365,7 @@ TEST(Pairs, NoteRunsThatRoundsMadeWorse) {
     add("overfitted", seed, 3, 0.8);  // more confident, also where it errs, and right more often
     add("learned", seed, 0.2, 0.8);
   }
-  const Pairs pairs = compare_rows(find_runs_by_folder(std::vector{scratch.path()}), {});
+  const Pairs pairs = compare_rows(find_runs(std::vector{scratch.path()}), {});
   EXPECT_THAT(pairs.notes, Contains("ended with a larger loss than at the first evaluation, and with no "
                                     "better accuracy: absurd, seeds 2, 3"));
 }
@@ -382,7 +380,7 @@ TEST(Pairs, ReadAnotherMetricFromTheRounds) {
       write_run(scratch / fmt::format("{}-{}", label, seed), label, seed, 0.5, {.round = change}, 20);
     }
   }
-  const std::vector<FolderRuns> folders = find_runs_by_folder(std::vector{scratch.path()});
+  const std::vector<FoundRun> folders = find_runs(std::vector{scratch.path()});
   const Pairs pairs = compare_rows(folders, {.metric = parse_round_metric("loss@round=10")});
   EXPECT_NEAR(*pairs.pairs.front().mean, 0.7, 1e-11);
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");
@@ -399,13 +397,13 @@ TEST(Pairs, AreTheSameForAnyOrderOfTheirRuns) {
     for (double& accuracy : accuracies) accuracy = stream.uniform();
     rows.push_back(row_of(label, accuracies));
   }
-  const FolderRuns folder = folder_of(rows);
-  const std::string expected = render_pairs_json(compare_rows(std::vector{folder}, {}));
+  const std::vector<FoundRun> folder = folder_of(rows);
+  const std::string expected = render_pairs_json(compare_rows(folder, {}));
   for (int trial = 0; trial < 20; ++trial) {
-    FolderRuns shuffled{.folder = folder.folder, .runs = {}};
-    for (const std::int64_t i : stream.permutation(static_cast<std::int64_t>(folder.runs.size())))
-      shuffled.runs.push_back(folder.runs[static_cast<std::size_t>(i)]);
-    ASSERT_EQ(render_pairs_json(compare_rows(std::vector{shuffled}, {})), expected);
+    std::vector<FoundRun> shuffled;
+    for (const std::int64_t i : stream.permutation(static_cast<std::int64_t>(folder.size())))
+      shuffled.push_back(folder[static_cast<std::size_t>(i)]);
+    ASSERT_EQ(render_pairs_json(compare_rows(shuffled, {})), expected);
   }
 }
 

@@ -25,7 +25,7 @@ std::vector<std::string> texts(const std::vector<FoundRun>& runs) {
 
 // The same of two rows that are alike but for these changes.
 std::vector<std::string> texts(const Change& left, const Change& right) {
-  return texts(folder_of({row_of("fedavg", {0.5, 0.6}, left), row_of("fedprox", {0.5, 0.6}, right)}).runs);
+  return texts(folder_of({row_of("fedavg", {0.5, 0.6}, left), row_of("fedprox", {0.5, 0.6}, right)}));
 }
 
 const Change kNothing = [](Summary&) {};

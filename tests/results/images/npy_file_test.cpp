@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "results/images/npz_file.hpp"
+#include "results/images/npy_file.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 

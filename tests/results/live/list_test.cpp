@@ -1,9 +1,8 @@
-#include "results/live/list.hpp"
-
 #include <cmath>
 
 #include <gmock/gmock.h>
 
+#include "results/live/live_text.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

@@ -44,7 +44,7 @@ TEST(LiveCell, IsAtWorkWhenAProcessHoldsIt) {
 TEST(LiveCell, CountsTheRoundsOnDiskAndNotThoseOfTheLastCheckpoint) {
   const LiveCell cell = live_cell("a", running(), rounds(7), true, 0);
   EXPECT_EQ(cell.done, 7);
-  EXPECT_EQ(cell.rounds, 20);
+  EXPECT_EQ(cell.summary.rounds, 20);
   EXPECT_EQ(cell.name, "fedavg, seed 1");
   EXPECT_EQ(cell.round_seconds, kRoundSeconds);
 }
@@ -99,10 +99,8 @@ TEST(LiveCell, TellsEpsilonAfterTheLastRound) {
   records[0].epsilon = 1;
   records[1].epsilon = 1.5;
   Summary summary = running();
-  EXPECT_FALSE(live_cell("a", summary, rounds(2), true, 0).is_private);
   summary.policy = "record";
   summary.privacy = PrivacyClaim{.unit = "record"};
-  EXPECT_TRUE(live_cell("a", summary, {}, true, 0).is_private);
   EXPECT_THAT(live_cell("a", summary, {}, true, 0).curve, IsEmpty());
   EXPECT_EQ(live_cell("a", summary, records, true, 0).epsilon, 1.5);
   records[1].epsilon = std::nullopt;
@@ -111,14 +109,15 @@ TEST(LiveCell, TellsEpsilonAfterTheLastRound) {
 
 TEST(LiveCell, KeepsSecondsSecretAsTablesDo) {
   Summary summary = running();
-  EXPECT_FALSE(live_cell("a", summary, rounds(2), true, 0).secret_seconds);
+  EXPECT_FALSE(live_cell("a", summary, rounds(2), true, 0).has_secret_seconds());
   EXPECT_TRUE(live_cell("a", summary, rounds(2), true, 0).seconds_left);
   summary.policy = "record";
   summary.privacy = PrivacyClaim{.unit = "record"};
-  EXPECT_TRUE(live_cell("a", summary, rounds(2), true, 0).secret_seconds);
+  EXPECT_TRUE(live_cell("a", summary, rounds(2), true, 0).has_secret_seconds());
   EXPECT_FALSE(live_cell("a", summary, rounds(2), true, 0).seconds_left)
       << "which is those of a round, times rounds";
-  EXPECT_TRUE(live_cell("a", finished_privately("dp-fedavg", 1, 0.5), rounds(20), true, 0).secret_seconds);
+  EXPECT_TRUE(
+      live_cell("a", finished_privately("dp-fedavg", 1, 0.5), rounds(20), true, 0).has_secret_seconds());
 }
 
 // A plan that data ended early is charged in full, which no round knows.
@@ -127,22 +126,10 @@ TEST(LiveCell, TellsTheClaimOfAFinishedRunAndWhatItRestsOn) {
   records.back().epsilon = 1.5;
   Summary summary = finished_privately("dp-fedavg", 1, 0.5);
   EXPECT_EQ(live_cell("a", summary, records, true, 0).epsilon, 2.78664);
-  EXPECT_FALSE(live_cell("a", summary, records, true, 0).assumed);
-  summary.privacy->settings.assume = "poisson";
-  summary.privacy->assumed = true;
-  summary.privacy->public_data = {"a", "b"};
   summary.audit = CanaryAudit{.control = true};
-  summary.tuning = Tuning{};
   const LiveCell cell = live_cell("a", summary, records, true, 0);
-  EXPECT_TRUE(cell.assumed);
   EXPECT_TRUE(cell.control);
-  EXPECT_TRUE(cell.tuned);
-  EXPECT_EQ(cell.public_data, "a, b");
   EXPECT_EQ(cell.name, "dp-fedavg, seed 1 (control)");
-  EXPECT_EQ(cell.delta_warning, "");
-  summary.privacy->units = 100'000;
-  EXPECT_THAT(live_cell("a", summary, records, true, 0).delta_warning,
-              HasSubstr("delta 1e-5 is not below 1/100000"));
 }
 
 }  // namespace

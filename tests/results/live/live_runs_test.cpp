@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "results/record/claim_text.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/recorded_run.hpp"
@@ -133,8 +134,8 @@ TEST_F(LiveRunsTest, SayWhatEpsilonsOfUnfinishedRunsRestOn) {
   LiveRuns runs({folder_.path()});
   for (int i = 0; i < 2; ++i) {
     const LiveCell cell = look(runs).at(0);
-    EXPECT_EQ(cell.public_data, "each client's classes");
-    EXPECT_THAT(cell.delta_warning, HasSubstr("delta 0.01 is not below 1/3003"));
+    EXPECT_EQ(public_text(*cell.summary.privacy), "each client's classes");
+    EXPECT_THAT(delta_warning(*cell.summary.privacy), HasSubstr("delta 0.01 is not below 1/3003"));
   }
   put(folder_ / "a/ledger.json", "{");
   LiveRuns damaged({folder_.path()});

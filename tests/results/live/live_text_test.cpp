@@ -14,6 +14,7 @@ namespace fedarena::results {
 namespace {
 
 constexpr std::size_t kWide = 100;
+const PrivacyClaim kHidesSizes{.unit = "record"};
 
 TEST(Sparkline, RisesFromTheSmallestToTheLargestValue) {
   const std::vector<double> values = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -45,18 +46,19 @@ TEST(Sparkline, KeepsEqualValuesInTheMiddle) {
 }
 
 LiveCell running_cell(const std::string& label = "fedavg") {
-  return {.path = "runs/" + label + "-seed-1",
-          .work = Work::kRunning,
-          .experiment = "quickstart",
-          .name = label + ", seed 1",
-          .done = 8,
-          .rounds = 20,
-          .accuracy = 0.6312,
-          .loss = 1.25,
-          .curve = {0, 1, 2, 3, 4, 5, 6, 7},
-          .round_seconds = 0.25,
-          .since_written = 1,
-          .seconds_left = 65};
+  LiveCell cell{.path = "runs/" + label + "-seed-1",
+                .work = Work::kRunning,
+                .name = label + ", seed 1",
+                .done = 8,
+                .accuracy = 0.6312,
+                .loss = 1.25,
+                .curve = {0, 1, 2, 3, 4, 5, 6, 7},
+                .round_seconds = 0.25,
+                .since_written = 1,
+                .seconds_left = 65};
+  cell.summary.experiment = "quickstart";
+  cell.summary.rounds = 20;
+  return cell;
 }
 
 LiveCell with(Work work, const std::string& label) {
@@ -89,7 +91,7 @@ TEST(LiveText, ShowsWhatRunsFirst) {
 // Beside a cell whose seconds are secret, the others' would be taken for the time that all need.
 TEST(LiveText, TellsNoTimeLeftForAllWhereSomeIsSecret) {
   LiveCell hidden = with(Work::kRunning, "dp-fedavg");
-  hidden.secret_seconds = true;
+  hidden.summary.privacy = kHidesSizes;
   EXPECT_THAT(live_text(std::vector{running_cell(), hidden}, {}), Not(HasSubstr("left for those that run")));
   EXPECT_THAT(live_text(std::vector{running_cell(), hidden}, {}), HasSubstr("  1 min 05 s\n"));
 }
@@ -106,7 +108,7 @@ TEST(LiveText, HasTheColumnsThatAreNeeded) {
   cell.loss = 0.5;
   EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("RMSE 1.000"));
   EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("epsilon")));
-  cell.is_private = true;
+  cell.summary.privacy = PrivacyClaim{.unit = "record", .adjacency = "replace-one"};
   EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("  unproven  "));
   cell.epsilon = 2.78664;
   EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("     2.79  "));
@@ -124,9 +126,10 @@ TEST(LiveText, HasTheColumnsThatAreNeeded) {
 
 TEST(LiveText, SaysWhatEpsilonsRestOn) {
   LiveCell cell = running_cell();
-  cell.is_private = cell.assumed = cell.control = true;
+  cell.summary.privacy =
+      PrivacyClaim{.unit = "record", .settings = {.assume = "poisson"}, .public_data = {"a", "b"}};
+  cell.control = true;
   cell.epsilon = 2.78664;
-  cell.public_data = "a, b";
   EXPECT_THAT(live_text(std::vector{cell, cell}, {}),
               AllOf(HasSubstr("  2.79†  "),
                     EndsWith("† rests on assume = \"poisson\", which nobody has proven right\n"
@@ -136,16 +139,17 @@ TEST(LiveText, SaysWhatEpsilonsRestOn) {
               AllOf(HasSubstr("  2.79+  "), HasSubstr("\n+ rests on assume"), Not(HasSubstr("†"))));
   cell.epsilon = INFINITY;
   EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("†"))) << "which assumes nothing";
-  cell.delta_warning = "delta 0.1 is not below 1/10";
+  cell.summary.privacy->settings.delta = 0.1;
+  cell.summary.privacy->units = 10;
   EXPECT_THAT(live_text(std::vector{cell, cell, running_cell()}, {}),
-              EndsWith("\n2 cells: delta 0.1 is not below 1/10\n"));
+              HasSubstr("\n2 cells: delta 0.1 is not below 1/10, one over the number of examples"));
 }
 
 TEST(LiveText, SaysThatNoEpsilonCoversTrials) {
   LiveCell cell = running_cell();
-  cell.tuned = true;
+  cell.summary.tuning = Tuning{};
   EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("trials"))) << "and there is no epsilon";
-  cell.is_private = true;
+  cell.summary.privacy = PrivacyClaim{.unit = "record"};
   EXPECT_THAT(
       live_text(std::vector{cell, cell}, {}),
       EndsWith("\nepsilon does not cover the trials: they, and the choice among them, looked at private "
@@ -155,14 +159,14 @@ TEST(LiveText, SaysThatNoEpsilonCoversTrials) {
 TEST(LiveText, LeavesSecretSecondsOut) {
   LiveCell cell = running_cell();
   EXPECT_THAT(live_text(std::vector{cell}, {}), AllOf(HasSubstr("s/round"), HasSubstr("0.25")));
-  cell.secret_seconds = true;
+  cell.summary.privacy = kHidesSizes;
   EXPECT_THAT(live_text(std::vector{cell}, {}), AllOf(Not(HasSubstr("s/round")), Not(HasSubstr("0.25"))));
 }
 
 TEST(LiveText, NamesTheExperimentWhereThereAreSeveral) {
   std::vector cells = {running_cell(), running_cell()};
   EXPECT_THAT(live_text(cells, {}), HasSubstr("running  fedavg, seed 1 "));
-  cells[1].experiment = "other";
+  cells[1].summary.experiment = "other";
   EXPECT_THAT(live_text(cells, {}), HasSubstr("running  other: fedavg, seed 1 "));
 }
 

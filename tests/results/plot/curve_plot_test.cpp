@@ -1,5 +1,3 @@
-#include "results/plot/curve_plot.hpp"
-
 #include <string>
 
 #include <fmt/format.h>
@@ -8,6 +6,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/plot/curve_script.hpp"
+#include "results/plot/curves.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"

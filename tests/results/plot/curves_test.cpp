@@ -240,17 +240,17 @@ TEST_F(CurvesTest, OfOtherSettingsHaveOtherPanels) {
 }
 
 TEST_F(CurvesTest, AreOfTheErrorWhereNoRunHasAnAccuracy) {
-  EXPECT_EQ(name_of(default_quantity({})), "accuracy");
+  EXPECT_EQ(default_quantity({}).name, "accuracy");
   Summary regression = finished("fedavg", 1, 0.7);
   regression.final_test_accuracy = std::nullopt;
   record(regression, {0.5, 0.7}, [](RoundRecord& round) {
     round.test_accuracy = std::nullopt;
     round.test_loss = 2;
   });
-  EXPECT_EQ(name_of(default_quantity(runs())), "rmse");
+  EXPECT_EQ(default_quantity(runs()).name, "rmse");
   EXPECT_EQ(points("round", default_quantity(runs()))[1].y, 2);
   record(finished("fedprox", 1, 0.7), {0.5});
-  EXPECT_EQ(name_of(default_quantity(runs())), "accuracy");
+  EXPECT_EQ(default_quantity(runs()).name, "accuracy");
 }
 
 TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {

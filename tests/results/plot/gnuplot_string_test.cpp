@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "results/plot/choice_plot.hpp"
-#include "results/plot/curve_plot.hpp"
+#include "results/plot/curves.hpp"
+#include "results/plot/distribution_plots.hpp"
 #include "results/plot/gnuplot.hpp"
-#include "results/plot/heat_map_plot.hpp"
 #include "results/plot/roc_plot.hpp"
 #include "tests/matchers.hpp"
 #include "tests/scratch.hpp"
@@ -75,7 +75,7 @@ class HostileTexts : public testing::TestWithParam<Terminal> {
 TEST_P(HostileTexts, AreNotRunFromCurves) {
   for (const std::size_t panels : {1U, 2U}) {
     Curves curves{
-        .x = curve_axes().front(), .y = {.observed = all()}, .title = all(), .panels = {}, .notes = {}};
+        .x = curve_axes().front(), .y = observed_quantity(all()), .title = all(), .panels = {}, .notes = {}};
     curves.panels.resize(panels, {.title = all(), .curves = {}});
     for (const std::string& text : texts_) {
       curves.panels.back().curves.push_back(

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "results/live/list.hpp"
+#include "results/live/live_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/write/render.hpp"

@@ -58,7 +58,7 @@ void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
       compared += expected.size();
     }
     for (const auto& [name, values] : rows[0].observed)
-      EXPECT_EQ(points_of(rows[0], x, values), drawn(x, Quantity{.observed = name}));
+      EXPECT_EQ(points_of(rows[0], x, values), drawn(x, observed_quantity(name)));
   }
   EXPECT_GT(compared, 50U);
 }

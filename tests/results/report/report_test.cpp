@@ -11,6 +11,7 @@
 #include "results/audit/privacy_report.hpp"
 #include "results/plot/curve_script.hpp"
 #include "results/report/asset.hpp"
+#include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"

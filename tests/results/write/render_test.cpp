@@ -157,10 +157,9 @@ TEST(Render, OneSeedShowsNoSpread) {
 
 // Differences of 4, 3, 4, 3, 3 points: t(4) reaches 2.776 x sqrt(0.06) = 0.680 to both sides of 3.4.
 Pairs render_pairs_sample() {
-  return compare_rows(
-      std::vector{folder_of({row_of("a_b", {0.64, 0.58, 0.69, 0.61, 0.65}),
-                             row_of("b|c", {0.60, 0.55, 0.65, 0.58, 0.62}), row_of("single", {0.5})})},
-      {});
+  return compare_rows(folder_of({row_of("a_b", {0.64, 0.58, 0.69, 0.61, 0.65}),
+                                 row_of("b|c", {0.60, 0.55, 0.65, 0.58, 0.62}), row_of("single", {0.5})}),
+                      {});
 }
 
 TEST(RenderPairs, PrintsMarkdown) {
@@ -184,7 +183,7 @@ TEST(RenderPairs, PrintsMarkdown) {
 
 TEST(RenderPairs, MarksNoLeastOfNothing) {
   const Pairs equal =
-      compare_rows(std::vector{folder_of({row_of("a", {0.5, 0.6, 0.7}), row_of("b", {0.5, 0.6, 0.7})})}, {});
+      compare_rows(folder_of({row_of("a", {0.5, 0.6, 0.7}), row_of("b", {0.5, 0.6, 0.7})}), {});
   EXPECT_THAT(to_markdown(reader_table(equal)),
               HasSubstr("| a | b |     3 |    0.00 ± 0.00 |                 - |         "
                         "- |     - |       1.0000 |   1.0000 | no difference shown |"));
@@ -231,7 +230,7 @@ TEST(RenderPairs, HasAColumnForWhatAGridVaries) {
         summary.sweep = {{"training.rate", rate}};
       }));
   }
-  const Pairs pairs = compare_rows(std::vector{folder_of(rows)}, {});
+  const Pairs pairs = compare_rows(folder_of(rows), {});
   EXPECT_THAT(to_markdown(reader_table(pairs)), HasSubstr("\n| training.rate | A | B | seeds |"));
   EXPECT_THAT(to_markdown(reader_table(pairs)), HasSubstr("\n| 0.2           | a | b |     3 |"));
   EXPECT_THAT(render_pairs_csv(pairs), HasSubstr("\ntraining.rate=0.1,a,b,accuracy,3,"));

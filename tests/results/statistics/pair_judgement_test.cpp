@@ -1,6 +1,4 @@
 // How often the verdict is wrong, and how often it finds what is there, over tables that were made up.
-#include "results/compare/pair_judgement.hpp"
-
 #include <cmath>
 #include <vector>
 

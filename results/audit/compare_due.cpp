@@ -1,5 +1,7 @@
-// How many noised answers the making of synthetic examples takes: by the settings, or as many as a budget
-// pays for. A ledger with fewer of them claims an epsilon that is not true.
+// What an experiment cannot do without: accesses outside of every mechanism, and as many noised answers as
+// the making of synthetic examples takes, by the settings or as a budget pays for. A ledger that lacks any
+// claims an epsilon that is not true.
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -9,6 +11,10 @@
 
 namespace fedarena::results {
 namespace {
+
+bool holds(const std::vector<Access>& accesses, const Event& event) {
+  return std::ranges::any_of(accesses, [&](const Access& access) { return access.event == event; });
+}
 
 // Noised answers in a round. `of_all`: they look at all examples, and samples, which cost less, do not count.
 std::int64_t answers_in(const std::vector<Access>& round, bool of_all) {
@@ -33,6 +39,35 @@ bool pays_for_another(const std::vector<Ledger::Segment>& segments, std::size_t 
 }
 
 }  // namespace
+
+void compare_exact_accesses(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
+                            const ExpectedLedger& expected, Kinds& kinds) {
+  bool first = true;
+  for (const Ledger::Segment& segment : record.segments) {
+    if (ended_after > 0 && segment.first_round > ended_after) return;  // never made
+    for (const Event& due : expected.exact_accesses(record.examples, first))
+      kinds.result(holds(segment.accesses, due), describe(due), client_text(client), "missing",
+                   fmt::format("in rounds {} to {}", segment.first_round, segment.last_round));
+    first = false;
+  }
+}
+
+void compare_reading(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds) {
+  if (!expected.reads_each_message()) return;
+  const Event due = ExactAccess{"messages"};
+  for (const Ledger::Segment& segment : ledger.population()) {
+    if (ledger.ended_after() > 0 && segment.first_round > ledger.ended_after()) return;
+    kinds.result(holds(segment.accesses, due), describe(due), "", "missing",
+                 fmt::format("in rounds {} to {}", segment.first_round, segment.last_round));
+  }
+}
+
+void compare_label_counts(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds) {
+  const std::optional<Event> due = expected.label_counts_of_tests();
+  if (!due) return;
+  kinds.result(holds(Ledger::accesses_of(ledger.population()), *due), describe(*due), " of all clients",
+               "missing", "by the tests of clients");
+}
 
 void compare_generation(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
                         const ExpectedLedger& expected, const Odometer& odometer, Kinds& kinds) {
