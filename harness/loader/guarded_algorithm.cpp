@@ -217,7 +217,10 @@ void check_plan(const AccessPlan& plan) {
   }
   if (least < 0) throw Error::of("the plan of accesses has the number {}; allowed: numbers from 0", least);
   // Sums of them are far from what an integer holds.
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  constexpr std::int64_t kMost = std::int64_t{1} << 40, kMostSizes = std::int64_t{1} << 20;
+  if (std::ssize(plan.gradients) > kMostSizes)
+    throw Error::of("the plan of accesses has {} sizes of batches; allowed: at most {}",
+                    plan.gradients.size(), kMostSizes);
   if (most > kMost)
     throw Error::of("the plan of accesses has the number {}; allowed: at most {}", most, kMost);
 }

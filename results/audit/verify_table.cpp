@@ -96,9 +96,14 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   const double uplink = sum([](const RoundRecord& round) { return round.uplink_bytes; });
   const double downlink = sum([](const RoundRecord& round) { return round.downlink_bytes; });
   const double client_rounds = sum([](const RoundRecord& round) { return round.clients; });
+  const Summary& told = run.summary();
   if (client_rounds > 0) {
     cells.add("uplink", uplink / client_rounds);
     cells.add("downlink", downlink / client_rounds);
+  } else if (told.uplink_bytes_per_client_round > 0) {
+    // Of secret cohorts that nobody was in: as declared, which no round tells.
+    cells.add("uplink", told.uplink_bytes_per_client_round);
+    cells.add("downlink", told.downlink_bytes_per_client_round);
   }
   cells.add("total uplink", uplink);
   cells.add("total downlink", downlink);

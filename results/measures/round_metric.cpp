@@ -150,6 +150,11 @@ bool proves(double limit, const PrivacyClaim& claim) {
   return !claim.varied || (hides_what_was_spent(claim) && limit >= *claim.rdp->epsilon);
 }
 
+// By validation examples, which are private ones.
+bool is_chosen_by_scores(const RoundMetric& metric) {
+  return metric.moment == Moment::kValidation || metric.moment == Moment::kBestValidation;
+}
+
 std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
   const std::string limit = exact_number(metric.limit);
   switch (metric.moment) {
@@ -248,8 +253,9 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
   std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();
-  // What data ended is charged for more than its rounds.
-  if (metric.quantity.is_epsilon() && claim && claim->rdp && count == rounds.size())
+  // What data ended, or choose a round of, is charged for more than its rounds.
+  if (metric.quantity.is_epsilon() && claim && claim->rdp &&
+      (count == rounds.size() || is_chosen_by_scores(metric)))
     value = claim->rdp->epsilon;
   if (!value) return {.missing = why_no_value(metric.quantity, *round)};
   return {.value = value, .round = round->round};
@@ -267,6 +273,8 @@ std::string heading(const RoundMetric& metric) {
 std::string describe(const RoundMetric& metric) {
   const std::string& what = metric.quantity.words;
   if (metric.moment == Moment::kLast) return what + " after the last round";
+  if (metric.quantity.is_epsilon() && is_chosen_by_scores(metric))
+    return what + " of the whole run, since private scores choose the round";
   const MomentWords* words = find_named(kMoments, metric.moment, &MomentWords::moment);
   return what + fmt::format(fmt::runtime(words->legend), exact_number(metric.limit));
 }

@@ -12,6 +12,13 @@
 namespace fedarena::results {
 namespace {
 
+// Whether its rounds ended before the planned ones, by a budget or a rule.
+bool ended_early(const Row& row) {
+  return std::ranges::any_of(row.seeds, [](const SeedResult& seed) {
+    return seed.summary.rounds_done < seed.summary.rounds || !seed.summary.stopped.empty();
+  });
+}
+
 // Reads every seed of a row, which has a result when all of them have one; returns those without, by reason.
 SeedsByText read_row(const RoundMetric& metric, Row& row) {
   SeedsByText missing;
@@ -124,6 +131,13 @@ std::vector<std::string> read_metric(const RoundMetric& metric, std::vector<Row>
     for (const auto& [reason, seeds] : read_row(metric, row)) {
       notes.push_back(fmt::format("{}: {} has no value, because {} {} {}", names.of(row), metric.text,
                                   seeds_text(seeds), seeds.size() == 1 ? "has" : "have", reason));
+    }
+  }
+  // Who had to end early spent less, which is no merit.
+  if (!metric.quantity.evaluated && metric.moment == Moment::kLast &&
+      std::ranges::any_of(rows, ended_early)) {
+    for (Row& row : rows) {
+      if (row.result) row.result->better = Better::kNeither;
     }
   }
   return notes;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "harness/app/command_line.hpp"
 #include "results/images/image_grid.hpp"
 #include "results/record/run_directory.hpp"
@@ -36,6 +38,22 @@ TEST_F(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
       HasSubstr("differs: out/fedavg-seed-1/summary.json: final_test_accuracy is 0.85; recomputed: "));
   EXPECT_THAT(bad.err,
               AllOf(HasSubstr("fedarena: the records hold "), HasSubstr("Records were edited or damaged")));
+}
+
+// Messages are then as long as declared, which no round tells.
+TEST_F(VerifyCommand, FindsNothingWhereNoCohortHadAnybody) {
+  run_small(scratch, {.seeds = "[1, 2, 3, 4, 5, 6]",
+                      .rounds = 1,
+                      .cohort = "size = 1",
+                      .training = "local_steps = 1\nweighting = \"uniform\"",
+                      .more = "\n[privacy]\npolicy = \"client\"\nnoise_multiplier = 1.0\n"});
+  int empty = 0;
+  for (int seed = 1; seed <= 6; ++seed) {
+    const std::string run = fmt::format("out/fedavg-seed-{}", seed);
+    empty += rounds_of(scratch / run).front().clients == 0 ? 1 : 0;
+    succeed("verify " + run);
+  }
+  EXPECT_GT(empty, 0);
 }
 
 // Algorithms under each policy whose ledgers `verify` computes from the experiment file.

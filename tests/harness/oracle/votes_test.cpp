@@ -197,6 +197,12 @@ TEST(Votes, AreRefusedWhereTheirShapeIsNotTheDeclaredOne) {
   EXPECT_THAT(test::message_of([&] { oracle.refuse_caught_failure(); }),
               HasSubstr("went on after an answer of the oracle had failed"));
   EXPECT_NO_THROW(with_noise(bench, 1).refuse_caught_failure());
+
+  // As does that it was interrupted, which a vote can say of itself.
+  RecordOracle other = with_noise(bench, 1);
+  const Vote interrupting = [](const Voters&) -> torch::Tensor { throw Interrupted(); };
+  EXPECT_THROW((void)other.noisy_sum(interrupting, {}), Interrupted);
+  EXPECT_THAT(test::message_of([&] { other.refuse_caught_failure(); }), HasSubstr("went on after an answer"));
 }
 
 // Where squares of numbers vanish, nothing would be clipped; and the original is the algorithm's to change.

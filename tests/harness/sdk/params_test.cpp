@@ -50,6 +50,17 @@ TEST(Layout, HasAFingerprintOfItsShapes) {
   }
 }
 
+// Or a cohort's size could be read from the pointers to its model's layout.
+TEST(Params, DoNotTellHowManyShareALayout) {
+  const Params one = counting(0);
+  const std::vector<Params> others(5, one);
+  EXPECT_EQ(one.layout().use_count(), 0);
+  EXPECT_EQ(one.layout(), others.back().layout());
+  EXPECT_EQ(one.layout(), counting(1).layout());
+  EXPECT_EQ(*one.layout(), *kLayout);
+  EXPECT_NE(one.layout(), Params::zeros(layout_of({{8}}), torch::kFloat64).layout());
+}
+
 TEST(Params, AreAVectorSpace) {
   for (const auto type : {torch::kFloat32, torch::kFloat64}) {
     const Params a = counting(0, type), b = counting(10, type);

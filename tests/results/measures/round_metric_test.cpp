@@ -183,7 +183,6 @@ TEST(RoundMetric, UntilAValidationAccuracyIsACostThatLooksAtNoTest) {
   EXPECT_EQ(read("round@validation-accuracy=0.8", rounds).value, 8);
   EXPECT_EQ(read("round@validation-accuracy=0", rounds).value, 2);
   EXPECT_EQ(read("bytes@validation-accuracy=0.7", rounds).value, 8 * 4000 / (1024.0 * 1024));
-  EXPECT_EQ(read("epsilon@validation-accuracy=0.7", rounds).value, 2);
   EXPECT_EQ(read("accuracy@validation-accuracy=0.7", rounds).value, 0.625);
   EXPECT_EQ(read("round", rounds).value, 10);
   rounds[7].validation_loss = std::nan("");
@@ -206,6 +205,13 @@ TEST(RoundMetric, OfAnEpsilonIsTheClaimAtTheEnd) {
   };
   EXPECT_EQ(of("epsilon").value, 3);
   EXPECT_EQ(of("epsilon@round=8").value, 2);
+  std::vector<RoundRecord> validated = ten_rounds();
+  validated[3].validation_loss = validated[3].validation_accuracy = 0.9;
+  for (const char* text : {"epsilon@best-validation", "epsilon@validation-accuracy=0.9"}) {
+    const RoundMetric metric = parse_round_metric(text);
+    EXPECT_EQ(read_metric(metric, claim, validated).value, 3) << "private scores choose the round";
+    EXPECT_THAT(describe(metric), EndsWith(" of the whole run, since private scores choose the round"));
+  }
   claim.rdp = unproven("why");
   EXPECT_EQ(of("epsilon").missing, "no epsilon in the rounds");
   claim.varied = true;

@@ -7,6 +7,7 @@
 
 #include "results/write/render.hpp"
 #include "tests/matchers.hpp"
+#include "tests/results/recorded_run.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -105,6 +106,20 @@ TEST(Table, MarksNoRowThatDivergedOrHadOtherRounds) {
   EXPECT_THAT(best_of(table), ElementsAre(false, false));
   EXPECT_THAT(beside_partitions(table.notes),
               ElementsAre("rows differ in rounds (fedavg 20, fedprox 40), so none is marked as the best"));
+}
+
+// A run that its budget or a rule ended costs less, which is no merit.
+TEST(Table, MarksNoRowByItsCostWhereOneEndedEarly) {
+  const Scratch folder;
+  std::vector<FoundRun> runs;
+  for (const char* label : {"fedavg", "fedprox"}) {
+    const RecordedRun run(folder / label, {.policy = "none", .label = label});
+    runs.push_back({.path = run.path(), .summary = RunDirectory::open(run.path()).summary()});
+  }
+  EXPECT_THAT(best_of(make_table(runs, parse_round_metric("round"))), ElementsAre(true, true));
+  runs[0].summary->stopped = kStoppedByTarget;
+  EXPECT_THAT(best_of(make_table(runs, parse_round_metric("round"))), ElementsAre(false, false));
+  EXPECT_THAT(best_of(make_table(runs, parse_round_metric("accuracy"))), ElementsAre(true, true));
 }
 
 TEST(Table, SaysWhereRowsRestOnOtherSeeds) {
