@@ -4,7 +4,6 @@
 #include <string>
 
 #include "results/export/exported_runs.hpp"
-#include "results/export/round_values.hpp"
 
 namespace fedarena::results {
 
