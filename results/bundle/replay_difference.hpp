@@ -16,10 +16,10 @@ std::vector<std::string> build_differences(const std::filesystem::path& recorded
 
 /// One value of a record that came out otherwise when its run was run again.
 struct RecordDifference {
-  std::string file;                ///< below the run directory
-  std::int64_t round = 0;          ///< 0: not of one round
-  std::string field;               ///< empty: the file as a whole
-  std::string recorded, replayed;  ///< as JSON writes them; "missing" where there is none
+  std::string file = {};                     ///< below the run directory
+  std::int64_t round = 0;                    ///< 0: not of one round
+  std::string field = {};                    ///< empty: the file as a whole
+  std::string recorded = {}, replayed = {};  ///< as JSON writes them; "missing" where there is none
 
   bool operator==(const RecordDifference&) const = default;
 };

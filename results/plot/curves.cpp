@@ -30,8 +30,7 @@ DrawnValues drawable(std::vector<std::optional<double>> values) {
 
 Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   const bool over_epsilon = x.unit == NumberUnit::kEpsilon;
-  Curve curve{
-      .name = curve_name(row), .mark = over_epsilon ? curve_mark(row) : "", .seeds = {}, .points = {}};
+  Curve curve{.name = curve_name(row), .mark = over_epsilon ? curve_mark(row) : ""};
   std::vector<DrawnValues> over, measured;
   for (const SeedResult& seed : row.seeds) {
     const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
@@ -84,7 +83,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
     throw Error(Complaint{.found = "no run is finished, so there is nothing to draw",
                           .remedy = why + "`fedarena list` shows how far runs are."});
   }
-  Curves curves{.x = x, .y = y, .title = caption(table), .panels = {}, .notes = table.notes};
+  Curves curves{.x = x, .y = y, .title = caption(table), .notes = table.notes};
   const SettingNames titles = setting_names(table);
   const Setting* last = nullptr;  // rows of one setting stand together
   for (const Row& row : table.rows) {
@@ -94,7 +93,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
       continue;
     }
     if (last == nullptr || !(*last == row.setting)) {
-      curves.panels.push_back({.title = titles.of(row.setting), .curves = {}});
+      curves.panels.push_back({.title = titles.of(row.setting)});
       last = &row.setting;
     }
     curves.panels.back().curves.push_back(std::move(curve));
