@@ -40,14 +40,6 @@ struct PlotArguments {
   const CLI::App* command = nullptr;  // that has all these
 };
 
-std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
-  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
-  results::separate_by_settings(runs);
-  results::set_aside_unreadable_rounds(runs);
-  results::keep_labels(runs, arguments.labels);
-  return runs;
-}
-
 // An upper bound is rounded up.
 std::string position_text(const results::CurveAxis& axis, double position) {
   return axis.unit == results::NumberUnit::kEpsilon ? results::epsilon_number(position)
@@ -138,7 +130,7 @@ int run_plot(const PlotArguments& arguments) {
         Complaint{.found = "--output is missing: there is no picture to write",
                   .remedy = "Give it, such as -o accuracy.svg, or --format json for the points alone."});
   }
-  const std::vector<results::FoundRun> runs = chosen_runs(arguments);
+  const auto runs = results::find_table_runs(arguments.folders, arguments.labels);
   if (arguments.roc) return run_roc_plot(arguments, runs);
   if (arguments.choices) return run_choices_plot(arguments, runs);
   const results::Quantity y =
