@@ -1,5 +1,3 @@
-#include "results/bundle/replay_difference.hpp"
-
 #include <algorithm>
 #include <array>
 #include <set>
