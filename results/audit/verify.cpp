@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,9 +13,11 @@
 #include "fedarena/base/schema.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
-#include "results/audit/verify_parts.hpp"
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/seal.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -200,6 +203,11 @@ void verify_experiment(const AuditedRun& run, Comparison compare) {
   }
 }
 
+std::string digest_in(const Seal& seal, const std::string& file) {
+  const auto found = seal.find(file);
+  return found == seal.end() ? "missing" : found->second;
+}
+
 }  // namespace
 
 Verification verify_run(const fs::path& path) { return verify_run(AuditedRun(path)); }
@@ -236,6 +244,53 @@ Verification verify_run(const AuditedRun& run) {
 std::string describe(const Difference& difference) {
   return fmt::format("{}: {} is {}; recomputed: {}", difference.file.string(), difference.field,
                      difference.recorded, difference.recomputed);
+}
+
+Verification verify_seal(const FoundRun& run) {
+  Verification verification;
+  std::error_code ignored;
+  const bool sealed = fs::is_regular_file(run.path / kSealFile, ignored);
+  const bool finished = run.summary ? run.summary->state == kFinished : sealed;
+  Comparison compare_seal(verification, run.path / kSealFile);
+  if (!finished) {
+    if (!sealed) return verification;
+    const bool killed = run.summary->state == kRunning &&
+                        sealed_at_its_end(run.path, read_seal(run.path), current_seal(run.path));
+    compare_seal.result(killed, "the state that it seals", std::string(kFinished), run.summary->state);
+    if (killed) verification.notes.emplace_back("was killed at its very end; --resume finishes it");
+    return verification;
+  }
+  const Seal now = current_seal(run.path);
+  compare_seal.result(sealed, "the seal of a finished run", "missing", counted(now.size(), "file"));
+  if (!sealed) return verification;
+  const Seal recorded = read_seal(run.path);
+  std::set<std::string> files;
+  for (const Seal* seal : {&recorded, &now}) {
+    for (const auto& [file, digest] : *seal) files.insert(file);
+  }
+  for (const std::string& file : files) {
+    Comparison compare(verification, run.path / file);
+    compare.result(digest_in(recorded, file) == digest_in(now, file), fmt::format("SHA-256 in {}", kSealFile),
+                   digest_in(recorded, file), digest_in(now, file));
+  }
+  return verification;
+}
+
+AuditedRun::AuditedRun(const std::filesystem::path& path)
+    : directory(RunDirectory::open(path)),
+      summary(directory.summary()),
+      recorded(directory.rounds()),
+      experiment(directory.read_file(kExperimentFile)),
+      settings(resolved_settings(experiment)),
+      expected(experiment, file(kExperimentFile).string()),
+      card(read_partition(directory)) {
+  if (finished() || directory.has(kLedgerFile)) ledger = read_ledger(path);
+}
+
+std::span<const RoundRecord> AuditedRun::rounds() const {
+  const std::span<const RoundRecord> all = recorded;
+  if (summary.state != kRunning) return all;
+  return all.first(std::min(all.size(), static_cast<std::size_t>(summary.rounds_done)));
 }
 
 }  // namespace fedarena::results

@@ -8,8 +8,8 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/stream.hpp"
 
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
-#include "results/audit/verify_parts.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/canary_audit.hpp"
 

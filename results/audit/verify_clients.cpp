@@ -14,8 +14,8 @@
 
 #include "fedarena/base/text.hpp"
 
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
-#include "results/audit/verify_parts.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {

@@ -13,8 +13,8 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/digest/sha256.hpp"
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
-#include "results/audit/verify_parts.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

@@ -5,11 +5,11 @@
 
 #include "fedarena/accounting/odometer.hpp"
 
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/expected_ledger.hpp"
 #include "results/audit/ledger_findings.hpp"
-#include "results/audit/verify_parts.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {

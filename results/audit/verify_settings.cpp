@@ -14,9 +14,9 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
-#include "results/audit/verify_parts.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

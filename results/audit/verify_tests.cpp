@@ -12,9 +12,9 @@
 
 #include "fedarena/base/text.hpp"
 
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
-#include "results/audit/verify_parts.hpp"
 #include "results/record/validation.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/number_format.hpp"

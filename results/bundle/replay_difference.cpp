@@ -1,5 +1,3 @@
-#include "results/bundle/replay_difference.hpp"
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -76,9 +74,7 @@ void compare_rounds(const fs::path& recorded, const fs::path& replayed,
   const std::vector<RoundRecord> left = RunDirectory::open(recorded).rounds();
   const std::vector<RoundRecord> right = RunDirectory::open(replayed).rounds();
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-    compare(to_json(left[i]), to_json(right[i]),
-            {.file = kRoundsFile, .round = left[i].round, .field = {}, .recorded = {}, .replayed = {}},
-            differences);
+    compare(to_json(left[i]), to_json(right[i]), {.file = kRoundsFile, .round = left[i].round}, differences);
   }
   if (left.size() == right.size()) return;
   differences.push_back({.file = kRoundsFile,
@@ -130,11 +126,9 @@ std::vector<RecordDifference> record_differences(const fs::path& recorded, const
     const std::string right = content_of(replayed / file);
     if (file == kSummaryFile) {
       compare(to_json(parse_summary(left, (recorded / file).string())),
-              to_json(parse_summary(right, (replayed / file).string())),
-              {.file = file, .field = {}, .recorded = {}, .replayed = {}}, differences);
+              to_json(parse_summary(right, (replayed / file).string())), {.file = file}, differences);
     } else if (left != right) {
-      differences.push_back(
-          {.file = file, .field = {}, .recorded = size_of(left), .replayed = size_of(right)});
+      differences.push_back({.file = file, .recorded = size_of(left), .replayed = size_of(right)});
     }
   }
   return differences;

@@ -9,8 +9,8 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/compare/compared_rows.hpp"
 #include "results/compare/pairs.hpp"
-#include "results/compare/row_differences.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/run_directory.hpp"

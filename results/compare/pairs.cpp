@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/compare/row_differences.hpp"
+#include "results/compare/compared_rows.hpp"
 #include "results/statistics/paired_tests.hpp"
 #include "results/table/notes.hpp"
 

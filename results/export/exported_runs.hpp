@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/record/attack_file.hpp"
@@ -31,5 +32,43 @@ struct ExportedRuns {
 /// and runs without a round are noted and left out, attacks that cannot be read likewise; an Error when none
 /// is left.
 ExportedRuns read_exported_runs(std::span<const std::filesystem::path> folders);
+
+/// One number of one round.
+struct RoundValue {
+  std::string_view measure;  ///< one of `exported_measures`
+  std::string_view group;    ///< of measures that belong together: "test", "classes", "clients", ...
+  /// The measure, with the class or the algorithm's word where there are several: "class_accuracy_3",
+  /// "observed_radius".
+  std::string name;
+  double number = 0;         ///< may be nan or infinite
+  std::string text;          ///< reads back as that number; "nan", "inf", "-inf"; counts have all digits
+  bool upper_bound = false;  ///< an epsilon: with fewer digits it is rounded up
+};
+
+/// The names of measures, as rounds.jsonl and summary.json have them, in the order of `round_values`.
+std::vector<std::string> exported_measures();
+
+/// The measures that a user wants; none: all of them.
+using Measures = std::vector<std::string>;
+
+/// What a round of that run says, each number once. What the record lacks has no value: an accuracy of a
+/// round that was not evaluated, an epsilon that is not proven. After the last round of a finished run
+/// epsilons are those that the run claims, of which some are only computed then, and there is what attacks
+/// measured.
+std::vector<RoundValue> round_values(const ExportedRun& run, const RoundRecord& round,
+                                     const Measures& measures = {});
+
+/// A line a run, round and measure, as comma-separated values below a line of names: run, experiment,
+/// dataset, partition, model, every swept key, algorithm, label, seed, state, policy, unit, adjacency, delta,
+/// orders, conversion, assumed, public_data, control, round, measure, value; where any run was tuned, also
+/// tuning.trials and what was chosen, such as tuning.training.rate, before the algorithm. All but the last
+/// three are the same on every line of a run, so that a run and a round name a row once measures are made
+/// columns. What is missing is empty; values may be "nan", "inf" and
+/// "-inf".
+std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures = {});
+
+/// The same as a JSON object a line. What is missing is null; values that JSON cannot hold are the texts
+/// "nan", "inf" and "-inf".
+std::string long_json_lines(std::span<const ExportedRun> runs, const Measures& measures = {});
 
 }  // namespace fedarena::results

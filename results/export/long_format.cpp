@@ -1,5 +1,3 @@
-#include "results/export/long_format.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -10,6 +8,7 @@
 
 #include "fedarena/base/find.hpp"
 
+#include "results/export/exported_runs.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_setup.hpp"

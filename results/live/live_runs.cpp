@@ -70,6 +70,17 @@ std::optional<bool> is_held(const fs::path& folder, const FolderLocks& locks) {
   return locks.known() ? std::optional(locks.holder(folder).has_value()) : std::nullopt;
 }
 
+// What `read` makes of a run, or why it cannot be read.
+template <typename Read>
+LiveCell cell_or_problem(const FoundRun& run, const Read& read) {
+  if (!run.summary) return {.path = run.path, .problem = run.problem};
+  try {
+    return read();
+  } catch (const Error& error) {
+    return {.path = run.path, .problem = problem_line(error)};
+  }
+}
+
 // One that ended but was not waited for by its parent is a zombie, and at work no more.
 bool is_alive(std::int64_t process) {
   std::ifstream stream(fs::path("/proc") / std::to_string(process) / "stat");
@@ -129,17 +140,11 @@ void set_running(LiveCell& cell) {
 std::vector<LiveCell> cells_of(std::span<const FoundRun> runs, const FolderLocks& locks) {
   std::vector<LiveCell> cells;
   for (const FoundRun& run : runs) {
-    if (!run.summary) {
-      cells.push_back({.path = run.path, .problem = run.problem});
-      continue;
-    }
-    try {
+    cells.push_back(cell_or_problem(run, [&] {
       std::vector<RoundRecord> rounds;
       if (run.summary->state != kFinished) rounds = recorded_rounds(run.path, *run.summary);
-      cells.push_back(live_cell(run.path, *run.summary, rounds, is_held(run.path, locks), 0));
-    } catch (const Error& error) {
-      cells.push_back({.path = run.path, .problem = problem_line(error)});
-    }
+      return live_cell(run.path, *run.summary, rounds, is_held(run.path, locks), 0);
+    }));
   }
   return cells;
 }
@@ -163,18 +168,15 @@ std::vector<LiveCell> LiveRuns::look(const FolderLocks& locks, fs::file_time_typ
 }
 
 LiveCell LiveRuns::cell_of(const FoundRun& run, const FolderLocks& locks, fs::file_time_type now) {
-  if (!run.summary) return {.path = run.path, .problem = run.problem};
-  const std::optional<std::int64_t> holder = locks.holder(run.path);
-  if (holder && *holder > 0) processes_.insert(*holder);
-  try {
+  return cell_or_problem(run, [&] {
+    const std::optional<std::int64_t> holder = locks.holder(run.path);
+    if (holder && *holder > 0) processes_.insert(*holder);
     const Reading& reading = read_rounds(run);
     const double since = std::chrono::duration<double>(now - reading.written).count();
     Summary summary = *run.summary;
     if (summary.state != kFinished) summary.privacy = reading.claim;
     return live_cell(run.path, summary, reading.rounds, is_held(run.path, locks), since);
-  } catch (const Error& error) {
-    return {.path = run.path, .problem = problem_line(error)};
-  }
+  });
 }
 
 const LiveRuns::Reading& LiveRuns::read_rounds(const FoundRun& run) {

@@ -53,6 +53,7 @@ std::string headline(std::span<const LiveCell* const> cells) {
   std::optional<double> left;
   bool secret = false;  // whether any that runs does not tell
   for (const LiveCell* cell : cells) {
+    if (cell->work == Work::kBroken) continue;
     done += cell->done;
     // Rules and budgets end runs early.
     rounds += cell->work == Work::kFinished ? cell->done : cell->summary.rounds;

@@ -25,24 +25,24 @@ void add_observed(const RoundRecord& round, std::set<std::string>& names) {
   for (const auto& [name, value] : round.observed) names.insert(name);
 }
 
+// Of a round that was evaluated, by itself.
+bool is_measure(const CatalogueEntry& entry) {
+  return is_quantity(entry) && entry.of_round != nullptr && entry.over_rounds == OverRounds::kLast;
+}
+
+std::vector<std::string> names_where(bool (*is)(const CatalogueEntry&)) {
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (is(entry)) names.emplace_back(entry.name);
+  }
+  return names;
+}
+
 }  // namespace
 
-std::vector<std::string> quantity_names() {
-  std::vector<std::string> names;
-  for (const CatalogueEntry& entry : catalogue()) {
-    if (is_quantity(entry)) names.emplace_back(entry.name);
-  }
-  return names;
-}
+std::vector<std::string> quantity_names() { return names_where(is_quantity); }
 
-std::vector<std::string> measure_names() {
-  std::vector<std::string> names;
-  for (const CatalogueEntry& entry : catalogue()) {
-    if (is_quantity(entry) && entry.of_round != nullptr && entry.over_rounds == OverRounds::kLast)
-      names.emplace_back(entry.name);
-  }
-  return names;
-}
+std::vector<std::string> measure_names() { return names_where(is_measure); }
 
 std::optional<Quantity> find_quantity(const std::string& name) {
   if (name.starts_with(kClass)) {

@@ -35,8 +35,8 @@ std::string curve_mark(const Row& row);
 struct Curve {
   std::string name;  ///< without mark
   std::string mark = {};
-  std::vector<std::int64_t> seeds;
-  std::vector<CurvePoint> points;  ///< at least one
+  std::vector<std::int64_t> seeds = {};
+  std::vector<CurvePoint> points = {};  ///< at least one
 
   std::string marked_name() const { return name + mark; }
 };
@@ -44,14 +44,14 @@ struct Curve {
 /// The curves that may be compared with each other: those of one setting.
 struct CurvePanel {
   std::string title;  ///< in what its setting differs from the others'; empty for a single panel
-  std::vector<Curve> curves;
+  std::vector<Curve> curves = {};
 };
 
 struct Curves {
   CurveAxis x;
   Quantity y = known_quantity("accuracy");
   std::string title;  ///< what all panels share
-  std::vector<CurvePanel> panels;
+  std::vector<CurvePanel> panels = {};
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
 };
 

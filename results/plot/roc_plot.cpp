@@ -45,7 +45,7 @@ RocCurves find_roc_curves(std::span<const FoundRun> runs, std::span<const std::f
       holders.push_back(run);
       held.push_back(std::move(curves));
     } catch (const Error& error) {
-      found.notes.push_back(broken_note({.path = run.path, .summary = {}, .problem = problem_line(error)}));
+      found.notes.push_back(broken_note({.path = run.path, .problem = problem_line(error)}));
     }
   }
   if (holders.empty()) {

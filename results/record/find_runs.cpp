@@ -25,7 +25,7 @@ bool has_summary(const fs::path& folder) {
 }
 
 FoundRun read_run(const fs::path& folder) {
-  FoundRun run{.path = folder, .summary = {}, .problem = {}};
+  FoundRun run{.path = folder};
   if (!has_summary(folder)) {
     run.problem = fmt::format("{}: is missing, and the rest of a run is there", kSummaryFile);
     return run;
@@ -53,7 +53,7 @@ void search(const fs::path& folder, std::vector<FoundRun>& found) {
     return;
   }
   const auto fail = [&](const char* what, const std::error_code& why) {
-    found.push_back({.path = folder, .summary = {}, .problem = what + why.message()});
+    found.push_back({.path = folder, .problem = what + why.message()});
   };
   std::error_code failure;
   fs::directory_iterator entry(folder, failure);

@@ -15,9 +15,9 @@ namespace fedarena::results {
 /// A run directory, or something that looks like one and cannot be read.
 struct FoundRun {
   std::filesystem::path path;
-  std::optional<Summary> summary;  ///< none when there is a problem
-  std::string problem;             ///< file, field and reason, in one line; empty when there is a summary
-  std::size_t place = 0;           ///< of its label among those named (`keep_labels`), from 1; 0: none were
+  std::optional<Summary> summary = {};  ///< none when there is a problem
+  std::string problem = {};  ///< file, field and reason, in one line; empty when there is a summary
+  std::size_t place = 0;     ///< of its label among those named (`keep_labels`), from 1; 0: none were
   std::filesystem::path folder = {};  ///< the given one at or below which it was found, of several the first
   std::size_t folder_place = 0;       ///< of that among the given ones
 };

@@ -47,46 +47,32 @@ void check_free(const std::filesystem::path& path) {
   }
 }
 
-// What the summary of a run repeats of its rounds.
-class RoundsSeen {
- public:
-  void add(const RoundRecord& round) {
-    ++count_;
-    test_loss_ = round.test_loss;
-    test_accuracy_ = round.test_accuracy;
+std::string exact_text(const std::optional<double>& number) {
+  return number ? exact_number(*number) : "null";
+}
+
+// The rounds of a run, of which there are so many, against what its summary repeats of them.
+void check_stated(const std::filesystem::path& folder, const Summary& summary, std::int64_t count,
+                  const RoundRecord& last) {
+  const bool finished = summary.state == kFinished;
+  if (finished ? count != summary.rounds_done : count > summary.rounds) {
+    throw Error::in(folder / kRoundsFile, fmt::format("holds {}", counted(count, "round")),
+                    {.allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
+                                                       summary.rounds_done, kSummaryFile)
+                                         : fmt::format("at most the {} planned ones", summary.rounds),
+                     .remedy = kBrokenRecord});
   }
-
-  std::int64_t count() const { return count_; }
-
-  void check(const std::filesystem::path& folder, const Summary& summary) const {
-    const bool finished = summary.state == kFinished;
-    if (finished ? count_ != summary.rounds_done : count_ > summary.rounds) {
-      throw Error::in(folder / kRoundsFile, fmt::format("holds {}", counted(count_, "round")),
-                      {.allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
-                                                         summary.rounds_done, kSummaryFile)
-                                           : fmt::format("at most the {} planned ones", summary.rounds),
-                       .remedy = kBrokenRecord});
-    }
-    if (!finished) return;
-    // The results that tables show are those of the last round.
-    const auto expect = [&](const char* field, const auto& stated, const auto& recorded) {
-      if (exact_text(stated) == exact_text(recorded)) return;  // nan is itself here
-      throw Error::in(folder / kSummaryFile, fmt::format("field \"{}\" is {}", field, exact_text(stated)),
-                      {.allowed = fmt::format("{}, as {} says", exact_text(recorded), kRoundsFile),
-                       .remedy = kBrokenRecord});
-    };
-    expect("final_test_loss", summary.final_test_loss, test_loss_);
-    expect("final_test_accuracy", summary.final_test_accuracy, test_accuracy_);
-  }
-
- private:
-  static std::string exact_text(const std::optional<double>& number) {
-    return number ? exact_number(*number) : "null";
-  }
-
-  std::int64_t count_ = 0;
-  std::optional<double> test_loss_, test_accuracy_;  // of the last round
-};
+  if (!finished) return;
+  // The results that tables show are those of the last round.
+  const auto expect = [&](const char* field, const auto& stated, const auto& recorded) {
+    if (exact_text(stated) == exact_text(recorded)) return;  // nan is itself here
+    throw Error::in(folder / kSummaryFile, fmt::format("field \"{}\" is {}", field, exact_text(stated)),
+                    {.allowed = fmt::format("{}, as {} says", exact_text(recorded), kRoundsFile),
+                     .remedy = kBrokenRecord});
+  };
+  expect("final_test_loss", summary.final_test_loss, last.test_loss);
+  expect("final_test_accuracy", summary.final_test_accuracy, last.test_accuracy);
+}
 
 }  // namespace
 
@@ -249,17 +235,19 @@ bool RunDirectory::has(const std::string& name) const {
 
 std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
   std::vector<RoundRecord> rounds = all_rounds(folder / kRoundsFile);
-  RoundsSeen seen;
-  for (const RoundRecord& round : rounds) seen.add(round);
-  seen.check(folder, summary);
+  check_stated(folder, summary, std::ssize(rounds), rounds.empty() ? RoundRecord() : rounds.back());
   return rounds;
 }
 
 std::int64_t check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
-  RoundsSeen seen;
-  for_each_round(folder / kRoundsFile, [&](const RoundRecord& round) { seen.add(round); });
-  seen.check(folder, summary);
-  return seen.count();
+  std::int64_t count = 0;
+  RoundRecord last;
+  for_each_round(folder / kRoundsFile, [&](RoundRecord round) {
+    ++count;
+    last = std::move(round);
+  });
+  check_stated(folder, summary, count, last);
+  return count;
 }
 
 }  // namespace fedarena::results

@@ -152,6 +152,11 @@ void fill_in_swept(std::span<FoundRun> runs);
 /// `fill_in_swept` gives. Runs that differ in nothing else than the seed stay as they are.
 void separate_by_settings(std::vector<FoundRun>& runs);
 
+/// The runs at and below each path as tables, plots and reports take them: separated by their settings, those
+/// of these labels, broken ones beside them.
+std::vector<FoundRun> find_table_runs(std::span<const std::filesystem::path> paths,
+                                      const Labels& labels = {});
+
 /// Names rows and their settings by those parts in which the given settings differ.
 class SettingNames {
  public:

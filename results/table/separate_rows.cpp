@@ -205,4 +205,12 @@ void separate_by_settings(std::vector<FoundRun>& runs) {
   }
 }
 
+std::vector<FoundRun> find_table_runs(std::span<const std::filesystem::path> paths, const Labels& labels) {
+  std::vector<FoundRun> runs = find_runs(paths);
+  separate_by_settings(runs);
+  set_aside_unreadable_rounds(runs);
+  keep_labels(runs, labels);
+  return runs;
+}
+
 }  // namespace fedarena::results

@@ -13,8 +13,8 @@
 
 #include "harness/app/options.hpp"
 #include "harness/app/results/text_output.hpp"
+#include "results/compare/compared_rows.hpp"
 #include "results/compare/pairs.hpp"
-#include "results/compare/row_differences.hpp"
 #include "results/measures/round_metric.hpp"
 #include "results/write/render.hpp"
 

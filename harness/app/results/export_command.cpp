@@ -14,8 +14,6 @@
 #include "harness/app/options.hpp"
 #include "results/export/event_file.hpp"
 #include "results/export/exported_runs.hpp"
-#include "results/export/long_format.hpp"
-#include "results/export/round_values.hpp"
 #include "results/record/durable_file.hpp"
 
 namespace fedarena {

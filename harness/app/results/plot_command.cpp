@@ -40,14 +40,6 @@ struct PlotArguments {
   const CLI::App* command = nullptr;  // that has all these
 };
 
-std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
-  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
-  results::separate_by_settings(runs);
-  results::set_aside_unreadable_rounds(runs);
-  results::keep_labels(runs, arguments.labels);
-  return runs;
-}
-
 // An upper bound is rounded up.
 std::string position_text(const results::CurveAxis& axis, double position) {
   return axis.unit == results::NumberUnit::kEpsilon ? results::epsilon_number(position)
@@ -73,9 +65,7 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
   }
   lines.insert(lines.begin(), {"curve", "rounds", "seeds", fmt::format("last {}", curves.y.name),
                                fmt::format("at {}", curves.x.name)});
-  text += results::aligned_lines(lines, {false, true, true, true, true});
-  for (const std::string& note : curves.notes) text += fmt::format("note: {}\n", note);
-  return text;
+  return text + results::aligned_lines(lines, {false, true, true, true, true});
 }
 
 // A picture of another kind has axes of its own.
@@ -88,41 +78,40 @@ void check_kind_of_picture(const CLI::App& command, const char* kind, const char
   }
 }
 
-// `script_of` refuses what a picture cannot show, such as more curves than can be told apart.
+// Draws the picture, if one is wanted, and says what is in it. `script_of` refuses what a picture cannot
+// show, such as more curves than can be told apart; JSON has the notes itself.
 template <typename ScriptOf>
-void draw(const fs::path& picture, ScriptOf script_of) {
-  if (picture.empty()) return;
-  results::replace_file(picture, results::run_gnuplot(script_of(results::terminal_of(picture))));
+int show(const PlotArguments& arguments, ScriptOf script_of, const std::string& json, const std::string& text,
+         const std::vector<std::string>& notes) {
+  const fs::path& picture = arguments.picture;
+  if (!picture.empty())
+    results::replace_file(picture, results::run_gnuplot(script_of(results::terminal_of(picture))));
+  const bool as_json = arguments.format == "json";
+  print("{}", as_json ? json : text);
+  for (const std::string& note : as_json ? std::vector<std::string>() : notes) print("note: {}\n", note);
+  return kSuccess;
 }
 
 int run_roc_plot(const PlotArguments& arguments, std::span<const results::FoundRun> runs) {
   const results::RocCurves found = results::find_roc_curves(runs, arguments.folders);
-  draw(arguments.picture,
-       [&](results::Terminal terminal) { return results::roc_script(found.curves, terminal); });
-  if (arguments.format == "json") {
-    print("{}", results::roc_json(found));
-    return kSuccess;
-  }
   std::vector<std::vector<std::string>> lines = {{"curve", "AUC"}};
   for (const auto& [name, curve] : found.curves) lines.push_back({name, results::area_text(curve)});
-  print("{}: receiver operating characteristics\n{}", arguments.picture.string(),
-        results::aligned_lines(lines, {false, true}));
-  for (const std::string& note : found.notes) print("note: {}\n", note);
-  return kSuccess;
+  return show(
+      arguments, [&](results::Terminal terminal) { return results::roc_script(found.curves, terminal); },
+      results::roc_json(found),
+      fmt::format("{}: receiver operating characteristics\n{}", arguments.picture.string(),
+                  results::aligned_lines(lines, {false, true})),
+      found.notes);
 }
 
 int run_choices_plot(const PlotArguments& arguments, std::span<const results::FoundRun> runs) {
   const results::RunChoices found = results::find_choices(runs);
-  draw(arguments.picture,
-       [&](results::Terminal terminal) { return results::choices_script(found, terminal); });
-  if (arguments.format == "json") {
-    print("{}", results::choices_json(found));
-  } else {
-    print("{}: which model each client took, {}\n{}\n", arguments.picture.string(), found.name,
-          results::choices_text(found.choices));
-    for (const std::string& note : found.notes) print("note: {}\n", note);
-  }
-  return kSuccess;
+  return show(
+      arguments, [&](results::Terminal terminal) { return results::choices_script(found, terminal); },
+      results::choices_json(found),
+      fmt::format("{}: which model each client took, {}\n{}\n", arguments.picture.string(), found.name,
+                  results::choices_text(found.choices)),
+      found.notes);
 }
 
 int run_plot(const PlotArguments& arguments) {
@@ -141,18 +130,17 @@ int run_plot(const PlotArguments& arguments) {
         Complaint{.found = "--output is missing: there is no picture to write",
                   .remedy = "Give it, such as -o accuracy.svg, or --format json for the points alone."});
   }
-  const std::vector<results::FoundRun> runs = chosen_runs(arguments);
+  const auto runs = results::find_table_runs(arguments.folders, arguments.labels);
   if (arguments.roc) return run_roc_plot(arguments, runs);
   if (arguments.choices) return run_choices_plot(arguments, runs);
   const results::Quantity y =
       arguments.y ? results::parse_quantity("--y", *arguments.y, runs) : results::default_quantity(runs);
   // The command line lets no other names of axes through.
   const results::Curves curves = results::make_curves(runs, *results::find_entry(arguments.x), y);
-  draw(arguments.picture,
-       [&](results::Terminal terminal) { return results::curves_script(curves, arguments.style, terminal); });
-  print("{}",
-        arguments.format == "json" ? results::curves_json(curves) : render_text(curves, arguments.picture));
-  return kSuccess;
+  return show(
+      arguments,
+      [&](results::Terminal terminal) { return results::curves_script(curves, arguments.style, terminal); },
+      results::curves_json(curves), render_text(curves, arguments.picture), curves.notes);
 }
 
 }  // namespace

@@ -92,10 +92,7 @@ int print_table(const TableArguments& arguments) {
   // Before the runs are read, which may take long.
   std::optional<results::References> references;
   if (arguments.references) references = read_references(*arguments.references);
-  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
-  results::separate_by_settings(runs);
-  results::set_aside_unreadable_rounds(runs);
-  results::keep_labels(runs, arguments.labels);
+  const std::vector<results::FoundRun> runs = results::find_table_runs(arguments.folders, arguments.labels);
   std::optional<results::RoundMetric> metric;
   if (arguments.metric) metric = results::parse_round_metric(*arguments.metric, runs);
   results::Table table = results::make_table(
@@ -144,10 +141,7 @@ struct ReportArguments {
 
 int run_report(const ReportArguments& arguments) {
   check_output("--output", arguments.page, {".html", ".htm"});
-  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
-  results::separate_by_settings(runs);
-  results::set_aside_unreadable_rounds(runs);
-  const results::Report report = results::make_report(std::move(runs));
+  const results::Report report = results::make_report(results::find_table_runs(arguments.folders));
   results::replace_file(arguments.page, report.html);
   print("{}: {}, {} of the table, {}\n", arguments.page.string(), counted(report.runs, "run"),
         counted(report.rows, "row"), results::human_bytes(static_cast<double>(report.html.size())));

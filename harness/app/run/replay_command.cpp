@@ -25,7 +25,6 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/run_experiment.hpp"
 #include "results/bundle/bundle.hpp"
-#include "results/bundle/replay_difference.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena {

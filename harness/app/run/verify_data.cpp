@@ -17,9 +17,9 @@
 #include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/plan/weights_file.hpp"
+#include "results/audit/audited_run.hpp"
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
-#include "results/audit/verify_parts.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/test_metrics.hpp"
 

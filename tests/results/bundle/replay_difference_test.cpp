@@ -1,5 +1,3 @@
-#include "results/bundle/replay_difference.hpp"
-
 #include <cmath>
 #include <limits>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "results/bundle/bundle.hpp"
 #include "results/record/durable_file.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"

@@ -5,7 +5,7 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "results/compare/row_differences.hpp"
+#include "results/compare/compared_rows.hpp"
 #include "results/write/render.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"

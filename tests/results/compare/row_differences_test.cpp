@@ -1,8 +1,7 @@
-#include "results/compare/row_differences.hpp"
-
 #include <algorithm>
 #include <limits>
 
+#include "results/compare/compared_rows.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"

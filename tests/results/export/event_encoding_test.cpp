@@ -1,10 +1,10 @@
-#include "results/export/event_encoding.hpp"
-
 #include <cstdint>
 #include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "results/export/event_file.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "results/export/event_encoding.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/export/sample_run.hpp"
 #include "tests/results/record/tuning_sample.hpp"

@@ -1,9 +1,8 @@
-#include "results/export/long_format.hpp"
-
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
+#include "results/export/exported_runs.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/export/sample_run.hpp"
 #include "tests/results/record/tuning_sample.hpp"

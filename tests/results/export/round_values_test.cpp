@@ -1,5 +1,3 @@
-#include "results/export/round_values.hpp"
-
 #include <cmath>
 #include <limits>
 #include <map>
@@ -7,6 +5,7 @@
 
 #include "fedarena/base/text.hpp"
 
+#include "results/export/exported_runs.hpp"
 #include "results/text/number_format.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/export/sample_run.hpp"

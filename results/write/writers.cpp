@@ -1,3 +1,5 @@
+#include "results/write/writers.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -6,10 +8,66 @@
 #include <fmt/ranges.h>
 
 #include "results/text/markup.hpp"
-#include "results/write/writers.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
+
+std::string markdown_cell(const Cell& cell) {
+  const std::string text = markdown_escaped(plain_text(cell));
+  return cell.best ? fmt::format("**{}**", text) : text;
+}
+
+std::string markdown_grid(const CellGrid& grid) {
+  std::vector<std::vector<std::string>> lines(grid.front().cells.size() + 1);
+  for (const CellColumn& column : grid) {
+    lines.front().push_back(markdown_escaped(column.heading.text));
+    for (std::size_t i = 0; i < column.cells.size(); ++i)
+      lines[i + 1].push_back(markdown_cell(column.cells[i]));
+  }
+  const std::vector<std::size_t> widths = column_widths(lines);
+  std::string text, rule;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    const std::string dashes(widths[i] + 1, '-');
+    rule += grid[i].align == Align::kText ? "|:" + dashes : "|" + dashes + ":";
+  }
+  for (const std::vector<std::string>& line : lines) {
+    for (std::size_t i = 0; i < grid.size(); ++i)
+      text += fmt::format("| {} ", padded(line[i], widths[i], grid[i].align != Align::kText));
+    text += "|\n";
+    if (&line == &lines.front()) text += rule + "|\n";
+  }
+  return text;
+}
+
+constexpr const char* kHead =
+    "<!doctype html>\n"
+    "<html lang=\"en\">\n"
+    "<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    "'unsafe-inline'\">\n"
+    "<title>fedarena table</title>\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }\n"
+    "table { border-collapse: collapse; border: solid; border-width: 2px 0; }\n"
+    "caption { text-align: left; padding: 0.5em 0; }\n"
+    "th, td { padding: 0.2em 0.7em; text-align: left; font-weight: normal; white-space: nowrap; }\n"
+    "thead th { border-bottom: 1px solid; }\n"
+    ".long { white-space: normal; min-width: 16em; }\n"
+    ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
+    "</style>\n";
+
+std::string cell_html(const CellColumn& column, const Cell& cell, bool sortable, bool names_row) {
+  constexpr std::size_t kLongCell = 30;  // cells of more bytes are shown in several lines
+  const bool number = column.align != Align::kText;
+  const std::string text = one_line(plain_text(cell));
+  std::string attributes = number ? " class=\"number\"" : text.size() > kLongCell ? " class=\"long\"" : "";
+  if (sortable && number && cell.value)
+    attributes += fmt::format(" data-key=\"{}\"", exact_number(*cell.value));
+  return fmt::format("<{}{}>{}</{}>", names_row ? "th scope=\"row\"" : "td", attributes,
+                     cell.best ? html_element("strong", text) : html_escaped(text), names_row ? "th" : "td");
+}
 
 // What siunitx takes for a number here: no signs, no exponents, for tables have none.
 bool is_decimal(std::string_view digits) {
@@ -119,6 +177,45 @@ std::string latex_grid(const CellGrid& grid) {
 }
 
 }  // namespace
+
+std::string to_markdown(const ReaderTable& table) {
+  std::string text = table.caption.empty() ? "" : table.caption + ".\n\n";
+  text += table.grid.empty() ? "No finished run.\n" : markdown_grid(table.grid) + "\n" + table.legend + "\n";
+  if (!table.notes.empty()) text += "\nNotes:\n";
+  for (const std::string& note : table.notes) text += fmt::format("- {}\n", note);
+  return text;
+}
+
+std::string to_html(const HtmlTable& table) {
+  std::string html = fmt::format("<table{}>\n", table.sortable ? " class=\"sortable\"" : "");
+  if (!table.caption.empty()) html += html_element("caption", table.caption) + "\n";
+  html += "<thead>\n<tr>";
+  for (const CellColumn& column : table.grid)
+    html += html_element("th", one_line(column.heading.text),
+                         column.align == Align::kText ? "scope=\"col\"" : "scope=\"col\" class=\"number\"");
+  html += "</tr>\n</thead>\n<tbody>\n";
+  for (std::size_t row = 0; row < table.grid.front().cells.size(); ++row) {
+    html += "<tr>";
+    for (const CellColumn& column : table.grid)
+      html += cell_html(column, column.cells[row], table.sortable, &column == &table.grid.front());
+    html += "</tr>\n";
+  }
+  return html + "</tbody>\n</table>\n";
+}
+
+std::string to_html_page(const ReaderTable& table) {
+  std::string html = kHead;
+  if (table.grid.empty()) {
+    html += html_element("p", "No finished run.") + "\n";
+  } else {
+    html += to_html({.caption = table.caption.empty() ? "" : table.caption + ".", .grid = table.grid}) +
+            html_element("p", table.legend) + "\n";
+  }
+  if (table.notes.empty()) return html;
+  html += "<p>Notes:</p>\n<ul>\n";
+  for (const std::string& note : table.notes) html += html_element("li", note) + "\n";
+  return html + "</ul>\n";
+}
 
 std::string to_latex(const ReaderTable& table) {
   if (table.grid.empty()) {
