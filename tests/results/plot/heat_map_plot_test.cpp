@@ -12,11 +12,9 @@ namespace {
 TEST(HeatMapPlot, HoldsEveryCountAndTheLargestAsItsScale) {
   const std::string script =
       heat_map_script({.title = "a \"b\\c\"", .counts = {{10, 0, 3}, {0, 7, 12}}}, kSvgTerminal);
-  EXPECT_THAT(script, HasSubstr("set title \"a \\042b\\134c\\042\"\n"));
-  EXPECT_THAT(script, HasSubstr("$counts << END\n10 0 3\n0 7 12\nEND\n"));
-  EXPECT_THAT(script, HasSubstr("set cbrange [0:12]\n"));
-  EXPECT_THAT(script, HasSubstr("set xrange [-0.5:2.5]\nset yrange [1.5:-0.5]\n"));
-  EXPECT_THAT(script, HasSubstr("with labels"));
+  EXPECT_THAT(script, has_all("set title \"a \\042b\\134c\\042\"\n", "$counts << END\n10 0 3\n0 7 12\nEND\n",
+                              "set cbrange [0:12]\n", "set xrange [-0.5:2.5]\nset yrange [1.5:-0.5]\n",
+                              "with labels"));
 }
 
 TEST(HeatMapPlot, OfManyClientsHasNoLabelsAndFewerMarks) {
