@@ -1,7 +1,6 @@
 #include "fedarena/accounting/account.hpp"
 
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "fedarena/accounting/metric.hpp"
@@ -303,7 +302,7 @@ TEST(Account, FollowsItsSettings) {
 
 TEST(Account, RefusesInvalidSettings) {
   const Ledger ledger = records({{}});
-  for (const double delta : {-1e-5, 1.0, 2.0, kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double delta : {-1e-5, 1.0, 2.0, kInfinity, kNan}) {
     AccountSettings settings = kOpacus;
     settings.delta = delta;
     EXPECT_THROW(account(ledger, settings), Error) << delta;

@@ -2,7 +2,6 @@
 #include "fedarena/accounting/audit_bound.hpp"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -149,7 +148,7 @@ TEST(AuditBound, RefusesWhatCannotBe) {
   EXPECT_THROW(audit_lower_bound(10, 5, 3, 1), Error);
   EXPECT_THROW(audit_lower_bound(10, 5, 3, 0, 1), Error);
   EXPECT_THROW(audit_p_value(10, 5, 3, -0.1, 0), Error);
-  EXPECT_THROW(audit_p_value(10, 5, 3, std::numeric_limits<double>::quiet_NaN(), 0), Error);
+  EXPECT_THROW(audit_p_value(10, 5, 3, kNan, 0), Error);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -29,7 +28,7 @@ TEST(ParseJson, GivesElementsAwayAsItReadsThem) {
 
   // What is taken does not count among the values that are kept, and has a limit of its own.
   const auto refusal = [&](std::size_t values, std::size_t most) {
-    return test::message_of([&] { parse_json<json>(text, {.values = values, .taken = most}, take); });
+    return message_of([&] { parse_json<json>(text, {.values = values, .taken = most}, take); });
   };
   EXPECT_NO_THROW(parse_json<json>(text, {.values = 8, .taken = 8}, take));
   EXPECT_EQ(refusal(7, 8), "too many values; allowed: at most 7");
@@ -38,7 +37,7 @@ TEST(ParseJson, GivesElementsAwayAsItReadsThem) {
 
 TEST(ParseJson, LimitsDepthLengthAndNumberOfValues) {
   const auto refusal = [](std::string_view text) {
-    return test::message_of([&] { parse_json<json>(text, {.depth = 3, .values = 5, .bytes = 30}); });
+    return message_of([&] { parse_json<json>(text, {.depth = 3, .values = 5, .bytes = 30}); });
   };
   EXPECT_EQ(parse_json<json>(R"([[[1, 2]]])", {.depth = 3, .values = 5, .bytes = 30}).dump(), "[[[1,2]]]");
   EXPECT_THAT(refusal("[[[[1]]]]"), HasSubstr("too deep in each other; allowed: 3 levels"));
@@ -52,7 +51,7 @@ TEST(ParseJson, LimitsDepthLengthAndNumberOfValues) {
 // Readers would not agree on which of the two counts.
 TEST(ParseJson, RefusesAFieldThatStandsTwice) {
   EXPECT_EQ(parse_json<json>(R"([{"a":1},{"a":{"a":2}}])").size(), 2U);
-  EXPECT_EQ(test::message_of([&] { parse_json<json>(R"({"a":1,"b":{"c":2,"c":2}})"); }),
+  EXPECT_EQ(message_of([&] { parse_json<json>(R"({"a":1,"b":{"c":2,"c":2}})"); }),
             "field \"c\" stands twice in one object");
 }
 
@@ -61,7 +60,7 @@ TEST(ParseJson, LimitsTheNamesOfAnObject) {
   for (int i = 1; i <= 100; ++i) text += fmt::format(",\"{0}\":{0}", i);
   text += "}";
   EXPECT_EQ(parse_json<json>(text, {.comparisons = 5050}).size(), 101U);
-  EXPECT_EQ(test::message_of([&] { parse_json<json>(text, {.comparisons = 5049}); }),
+  EXPECT_EQ(message_of([&] { parse_json<json>(text, {.comparisons = 5049}); }),
             "an object with 100 names; allowed: some 40,000");
 }
 

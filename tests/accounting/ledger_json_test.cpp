@@ -19,12 +19,7 @@ namespace {
 using nlohmann::json;
 
 std::string refusal(const std::string& text) {
-  try {
-    Ledger::from_json(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return test::message_or("none", [&] { Ledger::from_json(text); });
 }
 
 // What is said of a ledger after a change to its JSON.

@@ -13,6 +13,7 @@
 #include "fedarena/accounting/rdp.hpp"
 
 #include "tests/accounting/samples.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -221,8 +222,7 @@ TEST(ReplaceOne, IsBoundedAtTheEnds) {
   EXPECT_GT(*loud.lower, 100);
   EXPECT_LE(loud.upper, *loud.lower * 1.001);
   EXPECT_LT(pld_epsilon(Steps{0.01, 1000, 10}.poisson_replace(), 1e-9).upper, 1e-3);
-  EXPECT_EQ(pld_epsilon(Steps{0.1, 1, 10}.poisson_replace(), 0).upper,
-            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(pld_epsilon(Steps{0.1, 1, 10}.poisson_replace(), 0).upper, kInfinity);
 }
 
 // Votes of parts, of which one is exchanged: the divergence is 2 a / z^2, so that n of them at delta = 1e-5

@@ -7,12 +7,9 @@
 
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 using Dsc = Condensing;
 using Psg = Condensing;
@@ -20,7 +17,7 @@ using Psg = Condensing;
 TEST_F(Dsc, RefusesAFederation) {
   const auto algorithm = plugins().create("dsc", {});
   bench.start(*algorithm, 1, 1);
-  EXPECT_THAT(message_of([&] { bench.start(*algorithm, 2, 1); }), HasSubstr("set partition.clients = 1"));
+  expect_refused("set partition.clients = 1", [&] { bench.start(*algorithm, 2, 1); });
 }
 
 TEST_F(Dsc, MatchesTheGradientsOfEachClassAlongTheWayOfEachModel) {
@@ -132,10 +129,7 @@ TEST_F(Psg, TrainsTheServerOnTheUnion) {
 
 TEST(PsgSettings, AreCheckedBeforeARun) {
   EXPECT_EQ(plugins().info("psg").description.requires_policy, "record");
-  EXPECT_THAT(message_of([] {
-                plugins().create("psg", {{"server_augmentation", "crop_rotat"}});
-              }),
-              HasSubstr("rotat"));
+  expect_refused("rotat", [] { plugins().create("psg", {{"server_augmentation", "crop_rotat"}}); });
 }
 
 // FedDM against the definition of its distance, and its ball around the global model.
@@ -325,10 +319,9 @@ TEST(FedDmModel, MustEndInAnAffineMap) {
   const Workbench bench({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}});
   OpenShard shard(bench.model, {torch::zeros({1, 2}, torch::kFloat64), torch::zeros({1}, torch::kInt64)});
   const auto algorithm = plugins().create("feddm", one_step({}));
-  EXPECT_THAT(message_of([&] {
-                bench.train(*algorithm, shard, {{kModel, bench.zeros()}});
-              }),
-              HasSubstr("this model has no such layer of its own"));
+  expect_refused("this model has no such layer of its own", [&] {
+    bench.train(*algorithm, shard, {{kModel, bench.zeros()}});
+  });
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "fedarena/distillation.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -17,13 +16,11 @@
 
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 class Teaching : public ::testing::Test {
  protected:
@@ -172,7 +169,7 @@ TEST_F(DenseByHand, IsTheLoopOfThePaper) {
     torch::Tensor labels = torch::empty({kBatch}, torch::kInt64);
     for (std::int64_t i = 0; i < kBatch; ++i) labels[i] = static_cast<std::int64_t>(draws.below(3));
     Adam of_weights({.beta1 = 0.5}), of_noise({.beta1 = 0.5});
-    double least = std::numeric_limits<double>::infinity();
+    double least = kInfinity;
     torch::Tensor best;
     for (int step = 0; step < 2; ++step) {
       const torch::Tensor w = weights.clone().requires_grad_(), z = noise.clone().requires_grad_();

@@ -7,7 +7,6 @@
 #include "tests/conformance/condensation.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -93,8 +92,8 @@ TEST_F(FedGm, RefusesOtherRounds) {
   bench.start(*whole, 7, 1);
   bench.start(*whole, 7, 2);
   bench.start(*halves, 7, 2);
-  EXPECT_THAT(test::message_of([&] { bench.start(*whole, 7, 3); }), HasSubstr("set experiment.rounds = 1"));
-  EXPECT_THAT(test::message_of([&] { bench.start(*halves, 7, 1); }), HasSubstr("set experiment.rounds = 2"));
+  expect_refused("set experiment.rounds = 1", [&] { bench.start(*whole, 7, 3); });
+  expect_refused("set experiment.rounds = 2", [&] { bench.start(*halves, 7, 1); });
 }
 
 // The two halves.

@@ -9,7 +9,6 @@
 #include "tests/conformance/quadratics.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -222,10 +221,9 @@ TEST(FedNova, IsRefusedOrInfiniteUnderThePolicyClientUnlessItsMeansSuffice) {
   const auto first_round = [&](const Settings& settings) {
     return TestRun(task, "fednova", settings, {.rounds = 2, .policy = ClientPolicy()})->next_round();
   };
-  const std::string message = test::message_of([&] { first_round({}); });
-  EXPECT_THAT(message,
-              HasSubstr("a mean of \"update\" weighted by \"examples\" under the policy \"client\""));
-  EXPECT_THAT(message, HasSubstr("Set weighting = \"uniform\" for this algorithm"));
+  const std::string message = message_of([&] { first_round({}); });
+  EXPECT_THAT(message, has_all("a mean of \"update\" weighted by \"examples\" under the policy \"client\"",
+                               "Set weighting = \"uniform\" for this algorithm"));
   EXPECT_EQ(first_round({{"weighting", "uniform"}}).epsilon, kInfinity);
   EXPECT_LT(first_round({{"weighting", "uniform"}, {"effective_steps", 5.0}}).epsilon, kInfinity);
 }

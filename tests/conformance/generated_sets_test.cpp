@@ -15,12 +15,9 @@
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 constexpr Key<Params> kQueryGradient{"gradient"};
 constexpr Key<double> kClientBudget{"budget"};
@@ -179,8 +176,8 @@ TEST_F(PppflOnQuadratics, SendsItsBudgetOrSaysThatItNeedsOne) {
   OpenShard shard(rounds.bench.model, random_batch(rounds.bench.model, 3));
   const Message downlink{{kModel, point(1)}};
   const Client without = rounds.bench.client(shard, rounds.client_state, 1, 8, Workbench::client_streams(1));
-  EXPECT_THAT(message_of([&] { (void)algorithm->access_plan(without); }),
-              HasSubstr("weights = \"budget\", but the clients have no budgets"));
+  expect_refused("weights = \"budget\", but the clients have no budgets",
+                 [&] { (void)algorithm->access_plan(without); });
   EXPECT_EQ(rounds.train(*algorithm, shard, downlink, 2, 7.5)[kClientBudget], 7.5);
 }
 
@@ -254,8 +251,7 @@ TEST(Pppfl, AdaptsNoClientToImagesThatItDoesNotHave) {
   const Task task = tiny_images();
   TestRun run(task, "pppfl", {{"generator", "noise"}, {"adapt_on", "synthetic"}},
               {.rounds = 2, .cohort_size = 1, .test_clients = true});
-  EXPECT_THAT(message_of([&] { run->next_round(); }),
-              HasSubstr("has no synthetic images, because it did not train"));
+  expect_refused("has no synthetic images, because it did not train", [&] { run->next_round(); });
 }
 
 // A pool of two clients' images on a model of three classes.

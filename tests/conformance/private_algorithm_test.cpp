@@ -8,7 +8,6 @@
 #include "tests/conformance/same_runs.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -72,7 +71,7 @@ void expect_finite_epsilon_that_grows(TestRun& training) {
 TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
   for (const PrivacyPolicy& policy : policies_to_try()) {
     if (refuses(GetParam(), policy)) {
-      EXPECT_THAT(test::message_of([&] { run(policy); }), HasSubstr("first_rounds"));
+      expect_refused("first_rounds", [&] { run(policy); });
       continue;
     }
     const auto training = run(policy);
@@ -130,8 +129,7 @@ bool sends_models_alone(const std::string& algorithm) {
 TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
   for (const PrivacyPolicy& policy : local_policies_to_try()) {
     if (!sends_models_alone(GetParam())) {
-      EXPECT_THAT(test::message_of([&] { (*run(policy))->next_round(); }),
-                  HasSubstr("under the policy \"local\""));
+      expect_refused("under the policy \"local\"", [&] { (*run(policy))->next_round(); });
       continue;
     }
     const auto training = run(policy);

@@ -115,9 +115,8 @@ TEST_F(DownloadTest, GivesUpWhenTheConnectionBreaksAgainAndAgain) {
     answer.cut_after = 1'000;
     return answer;
   });
-  EXPECT_THAT(refusal(server.address()),
-              AllOf(HasSubstr(server.address()), HasSubstr("the connection broke after 5000 bytes"),
-                    HasSubstr("The same command goes on from there")));
+  EXPECT_THAT(refusal(server.address()), has_all(server.address(), "the connection broke after 5000 bytes",
+                                                 "The same command goes on from there"));
   EXPECT_EQ(content(), noise_.substr(0, 5'000)) << "what has come is kept";
   EXPECT_THAT(server.requests(), SizeIs(5));
 }
@@ -162,8 +161,7 @@ TEST_F(DownloadTest, FollowsRedirectsToTheWebAlone) {
   const WebServer server([&](const WebRequest&) {
     return WebAnswer{.status = 302, .headers = {"Location: file://" + secret.string()}};
   });
-  EXPECT_THAT(refusal(server.address()),
-              AllOf(HasSubstr("cannot be followed"), HasSubstr("allowed: http://")));
+  EXPECT_THAT(refusal(server.address()), has_all("cannot be followed", "allowed: http://"));
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
@@ -173,8 +171,7 @@ TEST_F(DownloadTest, RefusesWhatIsNotThere) {
     const WebServer server(
         [&](const WebRequest&) { return WebAnswer{.status = status, .body = "an error page"}; });
     EXPECT_THAT(refusal(server.address() + "gone"),
-                AllOf(HasSubstr(server.address() + "gone"),
-                      HasSubstr(fmt::format("the server answers {}", status)), HasSubstr("--from")));
+                has_all(server.address() + "gone", fmt::format("the server answers {}", status), "--from"));
     EXPECT_EQ(content(), std::string(10, 7)) << "no error page is part of the file";
   }
 }
@@ -251,8 +248,7 @@ class SecureDownloadTest : public DownloadTest {
 
 TEST_F(SecureDownloadTest, TrustsNoCertificateThatNobodyVouchesFor) {
   const WebServer server(as_a_whole_, true);
-  EXPECT_THAT(refusal(server.address()),
-              AllOf(HasSubstr("no trusted connection"), HasSubstr("CURL_CA_BUNDLE")));
+  EXPECT_THAT(refusal(server.address()), has_all("no trusted connection", "CURL_CA_BUNDLE"));
   EXPECT_THAT(server.requests(), SizeIs(0));
   trust(server);
   fetch(server.address());
@@ -275,8 +271,7 @@ TEST_F(SecureDownloadTest, IsNotLedOffTheSecureWeb) {
       },
       true);
   trust(secure);
-  EXPECT_THAT(refusal(secure.address()),
-              AllOf(HasSubstr("cannot be followed"), HasSubstr("after https:// only that")));
+  EXPECT_THAT(refusal(secure.address()), has_all("cannot be followed", "after https:// only that"));
   EXPECT_THAT(plain.requests(), SizeIs(0));
   // The other way round is an improvement.
   const WebServer content_server([&](const WebRequest&) { return WebAnswer{.body = "secure"}; }, true);
@@ -290,7 +285,7 @@ TEST_F(SecureDownloadTest, IsNotLedOffTheSecureWeb) {
 
 TEST_F(DownloadTest, TwoAtOnceDoNotMixTheirBytes) {
   const GrowingFile taken(path_);
-  EXPECT_THAT(message_of([&] { GrowingFile again(path_); }), HasSubstr("another process is writing"));
+  expect_refused("another process is writing", [&] { GrowingFile again(path_); });
 }
 
 }  // namespace

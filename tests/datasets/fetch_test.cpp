@@ -118,7 +118,7 @@ TEST_F(FetchTest, RefusesABodyThatIsTooLong) {
 
 TEST_F(FetchTest, ReportsAFileThatIsNotThere) {
   offered_.erase("/toy/b.gz");
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("toy/b.gz: the server answers 404"), HasSubstr("--from")));
+  EXPECT_THAT(refusal(), has_all("toy/b.gz: the server answers 404", "--from"));
   EXPECT_EQ(content("a"), a_) << "what was fetched before stays";
 }
 
@@ -182,8 +182,8 @@ TEST_F(FetchTest, TakesAnotherAddress) {
   wanted_.publication.addresses = {"http://no-such-host.invalid/"};
   fetch(server_.address() + "toy");
   EXPECT_EQ(content("b"), b_);
-  EXPECT_THAT(refusal("ftp://example.org/toy"), AllOf(HasSubstr("ftp:// cannot be fetched from"),
-                                                      HasSubstr("allowed: http://, https:// or a folder")));
+  EXPECT_THAT(refusal("ftp://example.org/toy"),
+              has_all("ftp:// cannot be fetched from", "allowed: http://, https:// or a folder"));
 }
 
 TEST_F(FetchTest, RefusesAnAddressWithoutAServer) {
@@ -210,8 +210,8 @@ TEST_F(FetchTest, UnpacksAnArchiveOfAFolder) {
 TEST_F(FetchTest, RefusesAFolderThatDoesNotServe) {
   EXPECT_THAT(refusal((folder_ / "nowhere").string()), HasSubstr("there is no such folder"));
   scratch_.write("stick/a", b_);
-  EXPECT_THAT(refusal((folder_ / "stick").string()), AllOf(HasSubstr("stick/a: a ends after 3000 bytes"),
-                                                           HasSubstr("allowed: exactly 200000 bytes")));
+  EXPECT_THAT(refusal((folder_ / "stick").string()),
+              has_all("stick/a: a ends after 3000 bytes", "allowed: exactly 200000 bytes"));
   scratch_.write("stick/a", a_);
   EXPECT_THAT(refusal((folder_ / "stick").string()), HasSubstr("the folder holds neither b nor b.gz"));
   EXPECT_THAT(names(), UnorderedElementsAre("a"));

@@ -51,17 +51,15 @@ TEST_F(PublishedFilesTest, AreFoundWhenTheSearchFolderIsTheirOwn) {
 
 TEST_F(PublishedFilesTest, ThatAreAbsentAreReportedWithFoldersAndRemedy) {
   const std::string message = message_of([&] { find_published(wanted_, {folder_, folder_ / "nowhere"}); });
-  EXPECT_THAT(message, AllOf(HasSubstr("\"toy\""), HasSubstr("a, b"), HasSubstr((folder_ / "toy").string()),
-                             HasSubstr((folder_ / "nowhere/toy-1.0").string())));
   EXPECT_THAT(message,
-              AllOf(HasSubstr("Set FEDARENA_DATA to a folder that holds toy/"), HasSubstr("example.org")));
-  EXPECT_THAT(message_of([&] { find_published(wanted_, {}); }), HasSubstr("in no folder at all"));
+              has_all("\"toy\"", "a, b", (folder_ / "toy").string(), (folder_ / "nowhere/toy-1.0").string()));
+  EXPECT_THAT(message, has_all("Set FEDARENA_DATA to a folder that holds toy/", "example.org"));
+  expect_refused("in no folder at all", [&] { find_published(wanted_, {}); });
 }
 
 TEST_F(PublishedFilesTest, ThatAreIncompleteAreReportedByName) {
   write("toy/a", {1});
-  EXPECT_THAT(message_of([&] { find_published(wanted_, {folder_}); }),
-              HasSubstr("holds some of them but lacks b"));
+  expect_refused("holds some of them but lacks b", [&] { find_published(wanted_, {folder_}); });
 }
 
 TEST_F(PublishedFilesTest, AreReadUpToTheLimit) {
@@ -73,19 +71,19 @@ TEST_F(PublishedFilesTest, AreReadUpToTheLimit) {
 // A disk image of zeros has a thousandth of its size.
 TEST_F(PublishedFilesTest, ThatUnpackToTooMuchAreRefused) {
   const auto path = write_gzip("bomb.gz", std::string(300'000'000, '\0'));
-  EXPECT_THAT(message_of([&] { read_content(path, std::size_t{1} << 34); }),
-              AllOf(HasSubstr("the content is longer than 268435456 bytes"),
-                    HasSubstr("at most 100 times the size of the compressed file\n  Unpack the file")));
+  expect_refused(has_all("the content is longer than 268435456 bytes",
+                         "at most 100 times the size of the compressed file\n  Unpack the file"),
+                 [&] { read_content(path, std::size_t{1} << 34); });
 }
 
 TEST_F(PublishedFilesTest, ThatAreNoRegularFilesAreRefused) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT(message_of([&] { read_content(folder_ / "pipe", 1); }), HasSubstr("is a pipe"));
+  expect_refused("is a pipe", [&] { read_content(folder_ / "pipe", 1); });
 }
 
 TEST_F(PublishedFilesTest, ThatCannotBeOpenedAreReported) {
-  EXPECT_THAT(message_of([&] { read_content(folder_ / "nothing", 1); }),
-              AllOf(HasSubstr((folder_ / "nothing").string()), HasSubstr("cannot be read")));
+  expect_refused(has_all((folder_ / "nothing").string(), "cannot be read"),
+                 [&] { read_content(folder_ / "nothing", 1); });
 }
 
 TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {
@@ -93,9 +91,9 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {
   Bytes packed = bytes_of(write_gzip("whole.gz", noise));
   packed.resize(packed.size() / 2);
   const auto path = write("cut.gz", packed);
-  EXPECT_THAT(message_of([&] { read_content(path, noise.size() + 1); }),
-              AllOf(HasSubstr(path.string() + ": the compressed stream is cut off after "),
-                    testing::Not(HasSubstr("<fd:")), EndsWith("\n  Copy or compress the file again")));
+  expect_refused(AllOf(HasSubstr(path.string() + ": the compressed stream is cut off after "),
+                       testing::Not(HasSubstr("<fd:")), EndsWith("\n  Copy or compress the file again")),
+                 [&] { read_content(path, noise.size() + 1); });
 }
 
 TEST_F(PublishedFilesTest, WhoseGzipStreamWasAlteredAreRefused) {
@@ -103,9 +101,9 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamWasAlteredAreRefused) {
   Bytes packed = bytes_of(write_gzip("whole.gz", content));
   packed[packed.size() - 5] ^= 1;  // inside the stored CRC-32
   const auto path = write("altered.gz", packed);
-  EXPECT_THAT(message_of([&] { read_content(path, content.size() + 1); }),
-              AllOf(HasSubstr(path.string() + ": the compressed stream is damaged: "),
-                    testing::Not(HasSubstr("<fd:"))));
+  expect_refused(AllOf(HasSubstr(path.string() + ": the compressed stream is damaged: "),
+                       testing::Not(HasSubstr("<fd:"))),
+                 [&] { read_content(path, content.size() + 1); });
 }
 
 namespace fs = std::filesystem;
@@ -155,8 +153,8 @@ TEST_F(UnpackTest, NeverPutsAnotherFileInItsPlace) {
            {damaged, "the content is damaged or cut off"},
            {"<html>moved</html>", "a ends after 18 bytes"},
            {"", "the file is empty"}}) {
-    EXPECT_THAT(message_of([&, &bytes = packed] { unpack_a(bytes); }),
-                AllOf(HasSubstr("https://example.org/packed: " + words), HasSubstr("--from")));
+    expect_refused(has_all("https://example.org/packed: " + words, "--from"),
+                   [&, &bytes = packed] { unpack_a(bytes); });
     EXPECT_EQ(content("a"), "old");
     EXPECT_THAT(names(), UnorderedElementsAre("a")) << words;
   }
@@ -180,22 +178,21 @@ TEST_F(UnpackTest, WritesNowhereElse) {
 
 TEST_F(UnpackTest, FollowsNoLinkOfAnArchive) {
   const auto secret = scratch_.write("secret", a_);
-  EXPECT_THAT(message_of([&] {
-                unpack_both(tar_gz({{.path = "toy/a", .link = secret.string()}, {"toy/b", b_}}));
-              }),
-              HasSubstr("the archive lacks a"));
+  expect_refused("the archive lacks a", [&] {
+    unpack_both(tar_gz({{.path = "toy/a", .link = secret.string()}, {"toy/b", b_}}));
+  });
   EXPECT_THAT(names(), UnorderedElementsAre("b"));
 }
 
 TEST_F(UnpackTest, NamesWhatAnArchiveLacks) {
-  EXPECT_THAT(message_of([&] { unpack_both(tar_gz({{"toy/c", a_}})); }), HasSubstr("the archive lacks a, b"));
-  EXPECT_THAT(message_of([&] { unpack_both(a_); }), HasSubstr("the content is damaged or cut off"));
+  expect_refused("the archive lacks a, b", [&] { unpack_both(tar_gz({{"toy/c", a_}})); });
+  expect_refused("the content is damaged or cut off", [&] { unpack_both(a_); });
 }
 
 TEST_F(UnpackTest, KeepsTheGoodFilesOfAnArchiveThatIsCutOff) {
   std::string archive = tar_gz({{"toy/b", b_}, {"toy/a", a_}});
   archive.resize(archive.size() / 2);
-  EXPECT_THAT(message_of([&] { unpack_both(archive); }), HasSubstr("the content is damaged or cut off"));
+  expect_refused("the content is damaged or cut off", [&] { unpack_both(archive); });
   EXPECT_THAT(names(), UnorderedElementsAre("b"));
   EXPECT_EQ(content("b"), b_);
 }

@@ -62,8 +62,7 @@ TEST_F(Cifar, RefusesAFileOfAnotherLength) {
   Bytes cut = records(), more = records();
   cut.pop_back();
   more.push_back(0);
-  EXPECT_THAT(refusal(cut, small()),
-              AllOf(HasSubstr("ends after 25 bytes"), HasSubstr("26 bytes: 2 records of 13")));
+  EXPECT_THAT(refusal(cut, small()), has_all("ends after 25 bytes", "26 bytes: 2 records of 13"));
   EXPECT_THAT(refusal(more, small()), HasSubstr("longer than 26 bytes"));
 }
 
@@ -72,9 +71,9 @@ TEST_F(Cifar, RefusesALabelOutOfRangeAndContentOfAnotherDigest) {
   wrong[13] = 2;
   other[5] = 99;
   EXPECT_THAT(refusal(wrong, small(sha256_of(records()))),
-              AllOf(HasSubstr("record 1 (counting from 0) is 2"), HasSubstr("0 to 1")));
+              has_all("record 1 (counting from 0) is 2", "0 to 1"));
   EXPECT_THAT(refusal(other, small(sha256_of(records()))),
-              AllOf(HasSubstr("not the published file"), HasSubstr(sha256_of(other))));
+              has_all("not the published file", sha256_of(other)));
 }
 
 /// A record of CIFAR-100's form: coarse label, fine label, one pixel of three channels.
@@ -94,8 +93,8 @@ TEST_F(Cifar, TakesTheCoarseOrTheFineLabelOfCifar100) {
 TEST_F(Cifar, RefusesEachLabelOfCifar100ThatIsOutOfRange) {
   Bytes wrong = two_labels();
   wrong[6] = 5;
-  EXPECT_THAT(refusal(wrong, fine(0)), AllOf(HasSubstr("label byte 2 of record 1 (counting from 0) is 5"),
-                                             HasSubstr("allowed: 0 to 4")));
+  EXPECT_THAT(refusal(wrong, fine(0)),
+              has_all("label byte 2 of record 1 (counting from 0) is 5", "allowed: 0 to 4"));
   wrong[5] = 2;
   EXPECT_THAT(refusal(wrong, fine(1)), HasSubstr("label byte 1 of record 1 (counting from 0) is 2"));
 }
@@ -169,7 +168,7 @@ TEST_F(Svhn, RefusesALabelOutOfRange) {
   Content content;
   content.labels = {1, 11};
   EXPECT_THAT(refusal(write_mat(content)),
-              AllOf(HasSubstr("label 1 (counting from 0) is 11"), HasSubstr("1 to 10, where 10 stands for")));
+              has_all("label 1 (counting from 0) is 11", "1 to 10, where 10 stands for"));
   content.labels = {0, 1};
   EXPECT_THAT(refusal(write_mat(content)), HasSubstr("label 0 (counting from 0) is 0"));
 }
@@ -177,12 +176,10 @@ TEST_F(Svhn, RefusesALabelOutOfRange) {
 TEST_F(Svhn, RefusesAnotherNumberOfImagesOrLabels) {
   Content content;
   content.labels = {1, 2, 3};
-  EXPECT_THAT(refusal(write_mat(content)),
-              AllOf(HasSubstr("the variable y is 3 x 1"), HasSubstr("unsigned bytes, 2 x 1")));
+  EXPECT_THAT(refusal(write_mat(content)), has_all("the variable y is 3 x 1", "unsigned bytes, 2 x 1"));
   content.labels = {1, 2};
   content.shape = {kSide, kSide, 1, kSvhnImages};
-  EXPECT_THAT(refusal(write_mat(content)),
-              AllOf(HasSubstr("the variable X is 2 x 2 x 1 x 2"), HasSubstr("2 x 2 x 3 x 2")));
+  EXPECT_THAT(refusal(write_mat(content)), has_all("the variable X is 2 x 2 x 1 x 2", "2 x 2 x 3 x 2"));
 }
 
 TEST_F(Svhn, RefusesAVariableOfAnotherNameOrType) {
@@ -209,7 +206,7 @@ TEST_F(Svhn, RefusesAFileThatIsCutOffBeforeItsLastCheckSum) {
 
 TEST_F(Svhn, ComparesTheDigestBeforeItReads) {
   EXPECT_THAT(refusal(write("x.mat", {'a', 'b', 'c'}), std::string(64, '0')),
-              AllOf(HasSubstr("not the published file"), HasSubstr("ba7816bf")));
+              has_all("not the published file", "ba7816bf"));
 }
 
 /// Two images of 2 x 3 pixels.
@@ -281,8 +278,7 @@ TEST_F(Idx, RefusesContentOfAnotherDigestAfterTheOtherChecks) {
   Bytes other = labels();
   other[8] = 0;
   EXPECT_THAT(refusal(other, signed_layout),
-              AllOf(HasSubstr("not the published file"), HasSubstr(sha256_of(other)),
-                    HasSubstr(sha256_of(labels()))));
+              has_all("not the published file", sha256_of(other), sha256_of(labels())));
   other[8] = 9;
   EXPECT_THAT(refusal(other, signed_layout), HasSubstr("label 0"));
 }

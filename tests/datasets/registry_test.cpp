@@ -50,22 +50,19 @@ TEST(Registry, KnowsEveryDataSetOnceAndHasASentenceOnIt) {
 TEST(Registry, AnswersAnUnknownNameWithTheNamesAndTheNearest) {
   for (const auto& ask : {+[] { dataset_summary("mnits"); }, +[] { load_dataset("mnits", {}, {}); }}) {
     const std::string message = message_of(ask);
-    EXPECT_THAT(message, AllOf(HasSubstr("no data set \"mnits\""), HasSubstr("fashion-mnist"),
-                               HasSubstr("did you mean \"mnist\"?")));
+    EXPECT_THAT(message, has_all("no data set \"mnits\"", "fashion-mnist", "did you mean \"mnist\"?"));
   }
 }
 
 TEST(Registry, ChecksSettings) {
-  EXPECT_THAT(message_of([] {
-                load_dataset("glyphs", {{"labels", "fine"}}, {});
-              }),
-              HasSubstr("unknown key \"labels\"; allowed: train"));
-  EXPECT_THAT(message_of([] {
-                load_dataset("cifar100", {{"labels", "corase"}}, {});
-              }),
-              AllOf(HasSubstr("labels is \"corase\""), HasSubstr("did you mean \"coarse\"?")));
-  EXPECT_THAT(message_of([] { check_dataset("csv", complete(dataset_fields("csv"), {})); }),
-              HasSubstr("path is \"\"; allowed: a CSV file, plain or .gz"));
+  expect_refused("unknown key \"labels\"; allowed: train", [] {
+    load_dataset("glyphs", {{"labels", "fine"}}, {});
+  });
+  expect_refused(has_all("labels is \"corase\"", "did you mean \"coarse\"?"), [] {
+    load_dataset("cifar100", {{"labels", "corase"}}, {});
+  });
+  expect_refused("path is \"\"; allowed: a CSV file, plain or .gz",
+                 [] { check_dataset("csv", complete(dataset_fields("csv"), {})); });
 }
 
 TEST(Registry, DescribesADataSetByTheSettingsThatAreNotDefaults) {
@@ -91,11 +88,11 @@ TEST(Registry, ListsPublishedFilesWithSizesAndDigests) {
 class RegistryFiles : public ScratchFolder {};
 
 TEST_F(RegistryFiles, NamesEveryFileOfADataSetThatIsNotThere) {
-  EXPECT_THAT(message_of([&] { load_dataset("fashion-mnist", {}, {folder_}); }),
-              AllOf(HasSubstr("train-images-idx3-ubyte"), HasSubstr("t10k-labels-idx1-ubyte"),
-                    HasSubstr((folder_ / "fashion-mnist").string()), HasSubstr("zalandoresearch")));
-  EXPECT_THAT(message_of([&] { load_dataset("cifar10", {}, {folder_}); }),
-              AllOf(HasSubstr("data_batch_5.bin"), HasSubstr("cifar-10-batches-bin"), HasSubstr("toronto")));
+  expect_refused(has_all("train-images-idx3-ubyte", "t10k-labels-idx1-ubyte",
+                         (folder_ / "fashion-mnist").string(), "zalandoresearch"),
+                 [&] { load_dataset("fashion-mnist", {}, {folder_}); });
+  expect_refused(has_all("data_batch_5.bin", "cifar-10-batches-bin", "toronto"),
+                 [&] { load_dataset("cifar10", {}, {folder_}); });
 }
 
 TEST(SearchPath, ListsTheVariableFirstAndThenTheCache) {
@@ -153,9 +150,9 @@ TEST(HoldOut, IsTheSameEveryTime) {
 
 TEST(HoldOut, RefusesToLeaveASideEmpty) {
   Dataset dataset = numbered(4);
-  EXPECT_THAT(message_of([&] { hold_out(dataset, 0.01); }),
-              HasSubstr("a validation fraction of 0.01 holds out 0 of 4 training examples"));
-  EXPECT_THAT(message_of([&] { hold_out(dataset, 0.99); }), HasSubstr("holds out 4 of 4"));
+  expect_refused("a validation fraction of 0.01 holds out 0 of 4 training examples",
+                 [&] { hold_out(dataset, 0.01); });
+  expect_refused("holds out 4 of 4", [&] { hold_out(dataset, 0.99); });
 }
 
 // The published files themselves, where they are at hand: FEDARENA_TEST_DATA names a folder that holds mnist/
@@ -321,8 +318,8 @@ TEST_F(AlteredRealData, OfTheRightFormIsRefusedByItsDigest) {
   }
   fs::remove(folder_ / labels);
   fs::create_symlink(test::data_folder() / "fashion-mnist/t10k-labels-idx1-ubyte.gz", folder_ / labels);
-  EXPECT_THAT(message_of([&] { load_dataset("mnist", {}, {folder_}); }),
-              AllOf(HasSubstr((folder_ / labels).string()), HasSubstr("not the published file")));
+  expect_refused(has_all((folder_ / labels).string(), "not the published file"),
+                 [&] { load_dataset("mnist", {}, {folder_}); });
 }
 
 }  // namespace

@@ -11,12 +11,10 @@
 #include <zlib.h>
 
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 
-using test::message_of;
 using testing::UnorderedElementsAre;
 
 using Bytes = std::vector<std::uint8_t>;

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/account.hpp"
 #include "fedarena/model_averaging.hpp"
 
@@ -16,15 +14,12 @@
 #include "harness/loader/plugin_host.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/run_directory.hpp"
-#include "tests/message_of.hpp"
+#include "tests/matchers.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 
-using test::message_of;
 using test::Scratch;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// An algorithm as a plugin would write it, mistake included. Left empty, `train_with` trains nothing and
 /// `aggregate_with` adds the mean update to the model.

@@ -91,7 +91,7 @@ TEST(AdaptiveClippingCount, IsRefusedWhereItAloneTellsTooMuch) {
   const Federation federation({1, 1, 1, 1});
   const Exhibit algorithm;
   Simulation simulation(federation.setup(algorithm, counting(0.4)));
-  EXPECT_THAT(message_of([&] { simulation.next_round(); }), HasSubstr("count_noise 0.4 is too little"));
+  expect_refused("count_noise 0.4 is too little", [&] { simulation.next_round(); });
   EXPECT_EQ(simulation.rounds_done(), 0);
 }
 

@@ -66,7 +66,7 @@ TEST(SumsOfVotes, AreChargedInFullWhateverTheTeachersAgreeOn) {
 }
 
 TEST(SumsOfVotes, HaveNoSensitivityThatAFileStates) {
-  EXPECT_THAT(message_of([] { grid_of(experiment_text("sensitivity = 1e-5\n")); }), HasSubstr("unknown key"));
+  expect_refused("unknown key", [] { grid_of(experiment_text("sensitivity = 1e-5\n")); });
 }
 
 }  // namespace

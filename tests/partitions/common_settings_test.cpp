@@ -11,14 +11,11 @@
 #include "partitions/partition.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 PartitionInput input_of(const Indices& users) {
   return {.labels = {}, .examples = std::ssize(users), .classes = 0, .users = users};

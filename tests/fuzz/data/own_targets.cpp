@@ -71,4 +71,6 @@ std::vector<Target> own_targets() {
                      "\xff\xd8\xff", "\xff\xc0", "\xff\xda", "\xff\xe1", "GIF89a", "RIFF", "MM\0*", "II*"}}};
 }
 
+std::vector<Target> targets() { return joined({own_targets(), published_targets(), message_targets()}); }
+
 }  // namespace fedarena::fuzz

@@ -22,6 +22,13 @@ struct Target {
 /// The readers of this program, each named once.
 std::vector<Target> targets();
 
+/// All of these, one behind the other.
+inline std::vector<Target> joined(const std::vector<std::vector<Target>>& rooms) {
+  std::vector<Target> all;
+  for (const std::vector<Target>& room : rooms) all.insert(all.end(), room.begin(), room.end());
+  return all;
+}
+
 /// What came of the bytes is wrong, though nothing crashed.
 class Fault : public std::logic_error {
  public:

@@ -147,4 +147,6 @@ std::vector<Target> record_targets() {
            .words = {"PK\x03\x04", "PK\x01\x02", ".npy", "'<f8'"}}};
 }
 
+std::vector<Target> targets() { return joined({record_targets(), experiment_targets(), command_targets()}); }
+
 }  // namespace fedarena::fuzz

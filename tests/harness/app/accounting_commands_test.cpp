@@ -203,12 +203,12 @@ TEST_F(PrivacyCommand, RefusesALedgerWhoseClientsHaveOtherNeighbours) {
   };
   write(Adjacency::kAddRemove);
   EXPECT_THAT(refused("epsilon --ledger ledger.json --delta 1e-5"),
-              testing::HasSubstr("the clients mix add-remove and replace-one neighbours"));
+              HasSubstr("the clients mix add-remove and replace-one neighbours"));
   EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 1").err,
-              testing::HasSubstr("adjacency add-remove"));
+              HasSubstr("adjacency add-remove"));
   write(Adjacency::kZeroOut);
   const Outcome both = succeed("epsilon --ledger ledger.json --delta 1e-5");
-  EXPECT_THAT(both.err, testing::HasSubstr("adjacency zero-out"));
+  EXPECT_THAT(both.err, HasSubstr("adjacency zero-out"));
   EXPECT_EQ(both.out, succeed("epsilon --ledger ledger.json --delta 1e-5 --client 0").out);
 }
 

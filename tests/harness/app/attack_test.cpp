@@ -192,9 +192,9 @@ TEST_F(AttackCommand, LeavesOutReferencesThatAreDamaged) {
               ContainsRegex("not asked as a reference: .*" + lost));
   EXPECT_THAT(attacks_of(out / "fedavg-seed-1").attacks.back().references, ElementsAre("fedavg-seed-3"));
   fs::remove_all(out / "fedavg-seed-3");
-  EXPECT_THAT(refused("attack out/fedavg-seed-1 --score rmia"),
-              AllOf(HasSubstr(lost), HasSubstr("rmia asks models of the same experiment under other "
-                                               "seeds, at least 1; there are 0")));
+  EXPECT_THAT(
+      refused("attack out/fedavg-seed-1 --score rmia"),
+      has_all(lost, "rmia asks models of the same experiment under other seeds, at least 1; there are 0"));
 }
 
 // Which of them ends first is not known with three workers.
@@ -287,7 +287,7 @@ TEST_F(AttackCommand, TakesADeviceInPlaceOfOneThatIsNotHere) {
   const std::string run = "out/fedlap-seed-1";
   replace_in(scratch / run / "experiment.toml", "device = \"cpu\"", "device = \"cuda:99\"");
   for (const std::string command : {"attack ", "fid "}) {
-    EXPECT_THAT(refused(command + run), AllOf(HasSubstr("cuda:99"), HasSubstr("--device cpu"))) << command;
+    EXPECT_THAT(refused(command + run), has_all("cuda:99", "--device cpu")) << command;
     EXPECT_NE(succeed(command + run + " --device cpu").out, "") << command;
     EXPECT_THAT(refused(command + run + " --device gpu"), HasSubstr("did you mean \"cpu\"?"));
   }

@@ -38,7 +38,7 @@ TEST_F(AuditedExperiments, EndInAFileASummaryAndATable) {
               HasSubstr("[audit]\nkind = \"gradient\"\ncanaries = 500\nguesses = 100\nnoise = \"on\"\n"));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
   const std::string table = succeed("table out").out;
-  EXPECT_THAT(table, AllOf(HasSubstr("epsilon >="), HasSubstr("with their canaries in")));
+  EXPECT_THAT(table, has_all("epsilon >=", "with their canaries in"));
   EXPECT_THAT(table, Not(HasSubstr("control")));
   EXPECT_THAT(succeed("privacy " + kCell).out,
               HasSubstr("of 100 guesses about 500 gradient canaries right: epsilon >= "));
@@ -59,8 +59,7 @@ TEST_F(AuditedExperiments, AreFoundOutWithoutNoiseWhichIsMarked) {
   EXPECT_GT(summary.audit->lower_bound, 1);
   EXPECT_EQ(summary.audit->p_value, 1.0);
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
-  EXPECT_THAT(succeed("table out").out,
-              AllOf(HasSubstr("fedavg: the control of an audit"), HasSubstr("inf")));
+  EXPECT_THAT(succeed("table out").out, has_all("fedavg: the control of an audit", "inf"));
   EXPECT_THAT(succeed("privacy " + kCell).out, HasSubstr("answers without noise"));
 }
 
@@ -92,9 +91,9 @@ TEST_F(AuditedExperiments, ThatContradictTheirClaimEndInAnError) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
   edit_summary(scratch / kCell, [](results::Summary& summary) { summary.audit->lower_bound = 4000; });
   const std::string message = refused("run small.toml --out out --resume");
-  EXPECT_THAT(message, AllOf(HasSubstr("fedavg, seed 1: the audit contradicts the claimed epsilon of "),
-                             HasSubstr("epsilon >= 4000.00 (95 %)"), HasSubstr("run other seeds"),
-                             HasSubstr("The record in out/fedavg-seed-1 is whole")));
+  EXPECT_THAT(message, has_all("fedavg, seed 1: the audit contradicts the claimed epsilon of ",
+                               "epsilon >= 4000.00 (95 %)", "run other seeds",
+                               "The record in out/fedavg-seed-1 is whole"));
 }
 
 TEST_F(AuditedExperiments, GiveNothingAwayBeforeTheirEnd) {

@@ -41,10 +41,9 @@ TEST_F(ChangedData, IsRefusedByRunInOneMessage) {
       "runs here were made from other data: csv (path = \"t.csv\", target = \"label\"";
   const auto before = snapshot_of(scratch / "out");
   // Finished, unfinished, another algorithm beside them, and another algorithm by itself.
-  EXPECT_THAT(
-      refused("run small.toml --out out --resume"),
-      AllOf(HasSubstr("fedarena: out: " + refusal), HasSubstr("their SHA-256 was "),
-            HasSubstr("(2 cells: fedavg-seed-1, fedavg-seed-2)"), HasSubstr("Put the old data back")));
+  EXPECT_THAT(refused("run small.toml --out out --resume"),
+              has_all("fedarena: out: " + refusal, "their SHA-256 was ",
+                      "(2 cells: fedavg-seed-1, fedavg-seed-2)", "Put the old data back"));
   EXPECT_THAT(refused("run small.toml --out out --resume --dry-run"), HasSubstr(refusal));
   on_table({"fedavg", "fedprox"}).write_to(scratch);
   EXPECT_THAT(refused("run small.toml --out out --resume"), HasSubstr(refusal));
@@ -81,7 +80,7 @@ TEST_F(ChangedData, OfTheProxyIsRefusedAsWell) {
   with_proxy.write_to(scratch);
   scratch.write("p.csv", table(1));
   EXPECT_THAT(refused("run small.toml --out proxy --resume"),
-              AllOf(HasSubstr("runs here were made from other data: csv"), HasSubstr("proxy = csv")));
+              has_all("runs here were made from other data: csv", "proxy = csv"));
   EXPECT_EQ(call("verify proxy --data").exit_code, 2);
 }
 
@@ -93,14 +92,13 @@ TEST_F(ChangedData, IsToldApartWhereRunsMeetAnyway) {
     fs::rename(scratch / (std::string("other/fedprox-seed-") + seed),
                scratch / (std::string("out/fedprox-seed-") + seed));
   EXPECT_THAT(succeed("table out").out,
-              AllOf(HasSubstr("| data.sha256 "), HasSubstr("its examples were not the same for all rows")));
+              has_all("| data.sha256 ", "its examples were not the same for all rows"));
   EXPECT_THAT(refused("compare out"), HasSubstr("SHA-256 of the data"));
   EXPECT_THAT(succeed("compare out --across data").out, HasSubstr("are compared across data"));
   succeed("report out -o report.html");
   EXPECT_THAT(content_of(scratch / "report.html"), HasSubstr("its examples were not the same for all rows"));
-  EXPECT_THAT(failed("verify out").out,
-              AllOf(HasSubstr("differs: out/fedprox-seed-1/summary.json: data_hash is "),
-                    HasSubstr(", as out/fedavg-seed-1 has it")));
+  EXPECT_THAT(failed("verify out").out, has_all("differs: out/fedprox-seed-1/summary.json: data_hash is ",
+                                                ", as out/fedavg-seed-1 has it"));
 }
 
 // A mean of them in which the classes weigh otherwise.
@@ -123,8 +121,8 @@ TEST_F(ChangedData, IsRefusedByReplayBeforeItRunsAnything) {
   succeed("bundle out -o runs.tar.gz");
   scratch.write("t.csv", table(1));
   EXPECT_THAT(refused("replay runs.tar.gz --out again"),
-              AllOf(HasSubstr("fedavg-seed-1: this run was made from other data: csv (path = \"t.csv\""),
-                    HasSubstr("their SHA-256 was "), HasSubstr("Put the old data back")));
+              has_all("fedavg-seed-1: this run was made from other data: csv (path = \"t.csv\"",
+                      "their SHA-256 was ", "Put the old data back"));
   EXPECT_FALSE(fs::exists(scratch / "again"));
 }
 

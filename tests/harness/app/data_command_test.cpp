@@ -48,8 +48,8 @@ TEST_F(DataCommand, VerifySaysWhatIsWrongWithAFile) {
   const std::string header{"\0\0\x08\x03\0\0\xEA\x60\0\0\0\x1C\0\0\0\x1C", 16};
   fs::resize_file(scratch.write("mnist/" + kImages, header), 47'040'016);  // sparse
   const Outcome outcome = failed("data verify mnist --from .");
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("the files of mnist are not as they should be"),
-                                 HasSubstr("`fedarena data fetch mnist`")));
+  EXPECT_THAT(outcome.err,
+              has_all("the files of mnist are not as they should be", "`fedarena data fetch mnist`"));
   EXPECT_THAT(outcome.out, HasSubstr("mnist: wrong: ./mnist/" + kImages +
                                      ": this is not the published file: the SHA-256"));
   EXPECT_THAT(outcome.out,
@@ -65,10 +65,8 @@ TEST_F(DataCommand, VerifyTellsAllThatIsThere) {
             "svhn: not there\nfemnist: not there\nfed-emnist: not there\n");
   for (const char* name : {"train.bin", "test.bin"}) scratch.write(fs::path("data/cifar100") / name, "short");
   const Outcome wrong = failed("data verify --from data");
-  EXPECT_THAT(wrong.out,
-              HasSubstr("cifar100: wrong: data/cifar100/train.bin: the content ends after 5 bytes"));
-  EXPECT_THAT(wrong.out,
-              HasSubstr("cifar100: wrong: data/cifar100/test.bin: the content ends after 5 bytes"));
+  EXPECT_THAT(wrong.out, has_all("cifar100: wrong: data/cifar100/train.bin: the content ends after 5 bytes",
+                                 "cifar100: wrong: data/cifar100/test.bin: the content ends after 5 bytes"));
   EXPECT_THAT(wrong.err, HasSubstr("the files of 1 data set are not as they should be"));
 }
 
@@ -146,8 +144,8 @@ TEST_F(DataCommand, FetchCopiesAndSaysHowRunsFindTheFiles) {
   if (data.empty()) return;
   const CommandLine fetch = "data fetch mnist --from " + data.string() + " --to here";
   EXPECT_THAT(succeed(fetch).out,
-              AllOf(HasSubstr("mnist: all 4 files are in here/mnist\n"),
-                    HasSubstr(fmt::format("Set FEDARENA_DATA to {}", (scratch / "here").string()))));
+              has_all("mnist: all 4 files are in here/mnist\n",
+                      fmt::format("Set FEDARENA_DATA to {}", (scratch / "here").string())));
   EXPECT_THAT(call(fetch, {.environment = {{"FEDARENA_DATA", "here"}}}).out,
               Not(HasSubstr("Set FEDARENA_DATA")));
 }

@@ -95,9 +95,8 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
       succeed({{"run", "small.toml", "--dry-run", "--set", "experiment.seeds=[" + seeds + "]"}});
   EXPECT_THAT(outcome.out, HasSubstr("\nfedavg-seed-100 "));
   EXPECT_THAT(outcome.out, Not(HasSubstr("fedavg-seed-101 ")));
-  EXPECT_THAT(outcome.out,
-              HasSubstr("\n... and 5 more cells, which take as long as the first of their point"));
-  EXPECT_THAT(outcome.out, HasSubstr("\n0 of 105 cells finished; about "));
+  EXPECT_THAT(outcome.out, has_all("\n... and 5 more cells, which take as long as the first of their point",
+                                   "\n0 of 105 cells finished; about "));
 }
 
 TEST_F(DryRun, TellsWhatItsEpsilonsAreOf) {

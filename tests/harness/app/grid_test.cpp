@@ -28,9 +28,8 @@ TEST_F(Grid, RunsEveryPointInAFolderOfItsOwn) {
   }
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(cells_in(scratch / "runs/small"), expected);
-  EXPECT_THAT(outcome.err, HasSubstr("seed 1: iid: 4 clients"));
-  EXPECT_THAT(outcome.err,
-              HasSubstr("[12/12] algorithms.fedprox.mu=1," + dirichlet + ", fedprox, seed 2: 2 rounds"));
+  EXPECT_THAT(outcome.err, has_all("seed 1: iid: 4 clients", "[12/12] algorithms.fedprox.mu=1," + dirichlet +
+                                                                 ", fedprox, seed 2: 2 rounds"));
 
   const Outcome table = succeed("table runs/small");
   EXPECT_THAT(table.out, HasSubstr("| partition.alpha | partition.kind | algorithm | mu "));

@@ -115,19 +115,19 @@ TEST_F(BegunElsewhere, OfAnotherVersionARunIsNotResumed) {
   begun_in([](nlohmann::json& environment) {
     for (nlohmann::json& plugin : environment["plugins"]) plugin["version"] = "0.9.0";
   });
-  EXPECT_THAT(refused(kResume),
-              AllOf(HasSubstr("out/fedavg-seed-1: the run was begun with fedavg 0.9.0, but \"fedavg\" is now "
-                              "of fedavg 1.0.0\n"),
-                    HasSubstr("Finish it with the version that began it")));
+  EXPECT_THAT(
+      refused(kResume),
+      has_all(
+          "out/fedavg-seed-1: the run was begun with fedavg 0.9.0, but \"fedavg\" is now of fedavg 1.0.0\n",
+          "Finish it with the version that began it"));
 }
 
 // Rounds on two kinds of device would be of neither.
 TEST_F(BegunElsewhere, OnAnotherDeviceARunIsNotResumed) {
   begun_in([](nlohmann::json& environment) { environment["device"] = "cuda:0"; });
-  EXPECT_THAT(
-      refused(kResume),
-      AllOf(HasSubstr("out/fedavg-seed-1: the run was begun on the device cuda:0, but would go on on cpu\n"),
-            HasSubstr("Finish it on a machine that has the device that began it")));
+  EXPECT_THAT(refused(kResume),
+              has_all("out/fedavg-seed-1: the run was begun on the device cuda:0, but would go on on cpu\n",
+                      "Finish it on a machine that has the device that began it"));
 }
 
 // As nohup has it, and a shell for what runs in the background.
@@ -330,8 +330,8 @@ TEST_F(StateMemory, NamesTheFileWhenItIsDamaged) {
   for (char& byte : damaged) byte = static_cast<char>(byte ^ 4);
   std::ofstream(states, std::ios::binary) << damaged;
   EXPECT_THAT(refused(kResumeOnDisk),
-              AllOf(HasSubstr("fedarena: out/scaffold-seed-1/client-states.bin: is damaged: the checksum"),
-                    HasSubstr("Remove the run directory to run this cell again from the start.")));
+              has_all("fedarena: out/scaffold-seed-1/client-states.bin: is damaged: the checksum",
+                      "Remove the run directory to run this cell again from the start."));
 
   EXPECT_EQ(content_of(run / results::kRoundsFile), rounds);
   std::ofstream(states, std::ios::binary) << content;  // as it was: nothing else was harmed

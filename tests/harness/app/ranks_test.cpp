@@ -59,8 +59,8 @@ TEST_F(RanksOfMpi, RefuseOthersWhoseSumsRoundDifferently) {
       fmt::format("-n 1 '{0}' run small.toml --out out --workers 1 : -n 1 -x ATEN_CPU_CAPABILITY=default "
                   "'{0}' run small.toml --out out --workers 1",
                   program));
-  EXPECT_THAT(refused(ranks, kLauncher), AllOf(HasSubstr("computes by other kernels than rank 0"),
-                                               HasSubstr("ATEN_CPU_CAPABILITY=avx2")));
+  EXPECT_THAT(refused(ranks, kLauncher),
+              has_all("computes by other kernels than rank 0", "ATEN_CPU_CAPABILITY=avx2"));
 }
 
 // Over TCP, from one network namespace to others, at once and through a relay (benchmarks/link_delay.cpp).

@@ -16,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using results::References;
 using results::Table;
-using test::message_of;
 
 const fs::path kExperiments = test::source_folder() / "experiments";
 
@@ -72,7 +71,7 @@ TEST(ReferencesFile, IsOfALimitedLengthAndAFile) {
   for (int i = 0; i < 1001; ++i) many += "{ label = \"a\", mean = 1 },\n";
   EXPECT_THAT(refused("[published]\nsource = \"Doe\"\nfigures = [\n" + many + "]\n"),
               HasSubstr("more than 1000 figures; allowed: at most 1000 in a list"));
-  EXPECT_THAT(message_of([] { read_references("/nowhere/refs.toml"); }), HasSubstr("no such file"));
+  expect_refused("no such file", [] { read_references("/nowhere/refs.toml"); });
   EXPECT_EQ(message_of([] { read_references("/"); }), "/: is a folder; allowed: a file of references (TOML)");
 }
 
@@ -108,9 +107,8 @@ TEST(ShippedReferences, OfNiidBenchAreNotThoseOfAQuickRun) {
   std::vector<results::FoundRun> runs = {niid_run("mnist", "iid (clients = 10)", {}, "fedavg")};
   runs.front().summary->rounds = 1;
   Table table = make_table(runs);
-  EXPECT_THAT(
-      message_of([&] { add_published(table, read_references(kExperiments / "niid-bench/published.toml")); }),
-      HasSubstr("none of the 32 figures matches a row of the table: no row has rounds = \"50\""));
+  expect_refused("none of the 32 figures matches a row of the table: no row has rounds = \"50\"",
+                 [&] { add_published(table, read_references(kExperiments / "niid-bench/published.toml")); });
 }
 
 double published(const Table& table, const std::string& label, const std::string& partition) {

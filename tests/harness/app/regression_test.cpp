@@ -147,9 +147,9 @@ TEST_F(Regression, TestsEachClientOnItsOwnUsersExamples) {
   EXPECT_THAT(table.out, HasSubstr("| clients (RMSE) | worst client (RMSE) |"));
   EXPECT_THAT(table.out, HasSubstr("Clients (RMSE): the mean over clients of the RMSE"));
   EXPECT_THAT(table.out, Not(HasSubstr("BMTA")));
-  EXPECT_THAT(succeed("table out --metric worst-client-rmse@round=10").out,
-              AllOf(HasSubstr("| worst client (RMSE) at round 10 |"),
-                    HasSubstr("Clients (RMSE) after the last round: the mean")));
+  EXPECT_THAT(
+      succeed("table out --metric worst-client-rmse@round=10").out,
+      has_all("| worst client (RMSE) at round 10 |", "Clients (RMSE) after the last round: the mean"));
   succeed("export out --format csv -o values.csv --measures client_rmse_worst");
   EXPECT_THAT(content_of(scratch / "values.csv"),
               HasSubstr(",20,client_rmse_worst," + results::exact_number(worst) + "\n"));

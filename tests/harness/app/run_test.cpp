@@ -108,8 +108,8 @@ TEST_F(RunCommand, RefusesMeansByExamplesWhereClientsHideTheirNumber) {
   SmallExperiment experiment{.more = "[privacy]\npolicy = \"client\"\n"};
   experiment.write_to(scratch);
   EXPECT_THAT(refused("run small.toml --dry-run"),
-              testing::AllOf(HasSubstr("weighting is \"examples\" (for fedavg)"),
-                             HasSubstr("allowed: \"uniform\"\n  set weighting = \"uniform\" in [training]")));
+              has_all("weighting is \"examples\" (for fedavg)",
+                      "allowed: \"uniform\"\n  set weighting = \"uniform\" in [training]"));
   succeed("run small.toml --dry-run --set training.weighting=uniform");
 }
 

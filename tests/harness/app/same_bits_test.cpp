@@ -55,10 +55,10 @@ TEST_F(Replay, FindsWhatWasEditedEvenWhereRecordsAgree) {
   succeed("bundle " + folder_.string() + " -o edited.tar.gz");
   succeed("verify edited.tar.gz");
   const Outcome outcome = failed("replay edited.tar.gz");
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fedavg-seed-1: 2 values differ, by the same build; accuracy "),
-                                 HasSubstr("  rounds.jsonl: round 3: test_loss was 0.125, came out as "),
-                                 HasSubstr("  summary.json: final_test_loss was 0.125, came out as "),
-                                 HasSubstr("0 of 1 run came out with the same bits\n")));
+  EXPECT_THAT(outcome.out, has_all("fedavg-seed-1: 2 values differ, by the same build; accuracy ",
+                                   "  rounds.jsonl: round 3: test_loss was 0.125, came out as ",
+                                   "  summary.json: final_test_loss was 0.125, came out as ",
+                                   "0 of 1 run came out with the same bits\n"));
   EXPECT_THAT(outcome.err, HasSubstr("edited.tar.gz: the same build gave other bits than are recorded"));
 }
 
@@ -73,9 +73,8 @@ TEST_F(Replay, ByAnotherBuildIsReportedAndNoError) {
   run.write_summary(summary);  // with a seal of all that
   succeed("bundle runs -o older.tar.gz");
   EXPECT_THAT(succeed("replay older.tar.gz").out,
-              AllOf(HasSubstr("small/fedavg-seed-1: 2 values differ, by another build"),
-                    HasSubstr("another build: commit 0123abc, now "),
-                    HasSubstr("1 of 2 runs came out with the same bits\n")));
+              has_all("small/fedavg-seed-1: 2 values differ, by another build",
+                      "another build: commit 0123abc, now ", "1 of 2 runs came out with the same bits\n"));
 }
 
 // It was unpacked to a folder that is gone when the message is read.

@@ -322,7 +322,7 @@ TEST_F(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
                     HasSubstr("  fedavg-seed-1\n"), HasSubstr("--set 'training.rate=0.1' ")));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(refused("submit small.toml", {.environment = {{"PATH", "/nowhere"}}}),
-              AllOf(HasSubstr("no program sbatch here"), HasSubstr("apt-get install slurm-client")));
+              has_all("no program sbatch here", "apt-get install slurm-client"));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(refused("run small.toml --stage cells"), HasSubstr("the file has no [tuning]"));
 }
@@ -365,9 +365,9 @@ TEST_F(FakeSlurm, IsAskedForAFolderByOneProcessAtATime) {
 TEST_F(FakeSlurm, IsNotAskedForAnArrayThatIsTooLong) {
   SmallExperiment{.seeds = "[1, 2, 3]"}.write_to(scratch);
   answer("sbatch", "echo 7");
-  EXPECT_THAT(refused("submit small.toml --out out", slurm),
-              AllOf(HasSubstr("3 cells"), HasSubstr("allowed: 2, the MaxArraySize of this cluster"),
-                    HasSubstr("--set 'experiment.seeds=[1, 2]'")));
+  EXPECT_THAT(
+      refused("submit small.toml --out out", slurm),
+      has_all("3 cells", "allowed: 2, the MaxArraySize of this cluster", "--set 'experiment.seeds=[1, 2]'"));
   EXPECT_FALSE(fs::exists(scratch / "out"));
   succeed("submit small.toml --out out --set 'experiment.seeds=[1, 2]'", slurm);
 }
@@ -389,7 +389,7 @@ TEST_F(Srun, IsToldToStartRanksByMpi) {
     return Start{.environment = {{"SLURM_STEP_NUM_TASKS", count}}};
   };
   EXPECT_THAT(refused("run small.toml --out out", tasks("2")),
-              AllOf(HasSubstr("srun started 2 tasks without MPI"), HasSubstr("srun --mpi=pmix")));
+              has_all("srun started 2 tasks without MPI", "srun --mpi=pmix"));
   EXPECT_FALSE(fs::exists(scratch / "out"));
   succeed("run small.toml --out out --only fedavg-seed-1", tasks("2"));  // each has its own cells
   succeed("run small.toml --out alone", tasks("1"));

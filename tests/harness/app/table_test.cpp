@@ -28,12 +28,10 @@ TEST_F(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
   run_small(scratch, {}, "--out a");
   succeed("run small.toml --out b --set training.rate=0.5");
   EXPECT_THAT(call("table a b").out,
-              AllOf(HasSubstr("| algorithm | rate | rounds |"), HasSubstr("| fedavg    | 0.05 |"),
-                    HasSubstr("| fedavg    | 0.5  |")));
+              has_all("| algorithm | rate | rounds |", "| fedavg    | 0.05 |", "| fedavg    | 0.5  |"));
   EXPECT_THAT(call("table a b --rows label --pivot rate").out, HasSubstr("0.05"));
   EXPECT_THAT(call("report a b -o page.html").out, HasSubstr("2 runs, 2 rows of the table"));
-  EXPECT_THAT(call("plot a b -o curves.svg").out,
-              AllOf(HasSubstr("fedavg, rate=0.05"), HasSubstr("fedavg, rate=0.5")));
+  EXPECT_THAT(call("plot a b -o curves.svg").out, has_all("fedavg, rate=0.05", "fedavg, rate=0.5"));
   // What is not a parameter of the algorithm is told, not shown.
   succeed("run small.toml --out c --set experiment.rounds=2");
   EXPECT_THAT(refused("table a c"), HasSubstr("differ in rounds: \"3\" and \"2\""));
@@ -82,10 +80,8 @@ TEST_F(Table, ShowsIntervalsPublishedFiguresAndMatrices) {
               12.7062047 * row["accuracy_std"].get<double>() / std::sqrt(2), 1e-9);
 
   const std::string table = call("table out --interval --references refs.toml").out;
-  EXPECT_THAT(table, HasSubstr("half-width of its 95 % interval"));
-  EXPECT_THAT(table, HasSubstr("|   45.25 ± 6.9 |"));
-  EXPECT_THAT(table, HasSubstr("- published: Doe\n"));
-  EXPECT_THAT(table, HasSubstr(fmt::format(" ± {:.2f}", 100 * row["accuracy_half_width_95"].get<double>())));
+  EXPECT_THAT(table, has_all("half-width of its 95 % interval", "|   45.25 ± 6.9 |", "- published: Doe\n",
+                             fmt::format(" ± {:.2f}", 100 * row["accuracy_half_width_95"].get<double>())));
 
   const CommandLine matrix = "table out --rows 'data set' --pivot label";
   EXPECT_THAT(call(matrix).out, HasSubstr("| dataset |"));
@@ -181,9 +177,8 @@ TEST_F(Compare, RefusesWhatIsNoComparison) {
 TEST_F(Compare, ReadsWhatRunWrote) {
   run_small(scratch, {.seeds = "[1, 2, 3]", .algorithms = {"fedavg", "scaffold"}}, "--out runs/small");
   const Outcome same = succeed("compare runs/small");
-  EXPECT_THAT(same.out, HasSubstr("\n| fedavg | scaffold |     3 | "));
-  EXPECT_THAT(same.out, HasSubstr("3 rounds, no privacy.\n"));
-  EXPECT_THAT(same.out, HasSubstr("seed 1 index hash 71210e180ad342a1"));
+  EXPECT_THAT(same.out, has_all("\n| fedavg | scaffold |     3 | ", "3 rounds, no privacy.\n",
+                                "seed 1 index hash 71210e180ad342a1"));
   EXPECT_THAT(succeed("compare runs/small --metric macro-f1@round=1").out,
               HasSubstr("Macro F1 after round 1: more is better."));
   EXPECT_THAT(refused("compare runs/small --metric rmse"),
@@ -191,8 +186,8 @@ TEST_F(Compare, ReadsWhatRunWrote) {
 
   succeed("run small.toml --out runs/other --set partition.clients=3");
   EXPECT_THAT(refused("compare runs/small runs/other"),
-              AllOf(HasSubstr("differ in partition of seed 1: \"iid(clients=3,"),
-                    HasSubstr("\n  --across partition compares them anyway")));
+              has_all("differ in partition of seed 1: \"iid(clients=3,",
+                      "\n  --across partition compares them anyway"));
 }
 
 }  // namespace

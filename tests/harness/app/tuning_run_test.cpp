@@ -178,9 +178,8 @@ TEST_F(TuningRun, SaysWhyTrialsThatAreThereDoNotServe) {
     summary.state = results::kFailed;
     summary.failure = "it sent nothing";
   });
-  EXPECT_THAT(
-      refused("run small.toml --stage cells"),
-      AllOf(HasSubstr("this trial failed: it sent nothing\n"), HasSubstr("`--stage trials --resume`")));
+  EXPECT_THAT(refused("run small.toml --stage cells"),
+              has_all("this trial failed: it sent nothing\n", "`--stage trials --resume`"));
 }
 
 // What trials do not choose is known before they take their hours.
@@ -208,9 +207,9 @@ TEST_F(TuningRun, SaysThatNoEpsilonCoversTheTrials) {
 TEST_F(TuningRun, TellsBeforehandWhatItWouldRun) {
   tuned().write_to(scratch);
   EXPECT_THAT(succeed("run small.toml --dry-run").out,
-              AllOf(HasSubstr("Tuning: 2 trials of each algorithm (grid, seed 0), in runs/small-tuning\n"),
-                    HasSubstr("algorithms.fedprox.mu=0.01"),
-                    HasSubstr("Then 4 cells with the settings of the best trials, in runs/small;")));
+              has_all("Tuning: 2 trials of each algorithm (grid, seed 0), in runs/small-tuning\n",
+                      "algorithms.fedprox.mu=0.01",
+                      "Then 4 cells with the settings of the best trials, in runs/small;"));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(refused("run small.toml --dry-run --stage cells"), HasSubstr("this trial is not finished"));
   EXPECT_THAT(refused("run small.toml --only fedavg"),

@@ -36,8 +36,7 @@ TEST_F(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
   EXPECT_THAT(
       bad.out,
       HasSubstr("differs: out/fedavg-seed-1/summary.json: final_test_accuracy is 0.85; recomputed: "));
-  EXPECT_THAT(bad.err,
-              AllOf(HasSubstr("fedarena: the records hold "), HasSubstr("Records were edited or damaged")));
+  EXPECT_THAT(bad.err, has_all("fedarena: the records hold ", "Records were edited or damaged"));
 }
 
 // Messages are then as long as declared, which no round tells.
@@ -316,8 +315,8 @@ TEST_F(VerifyCommand, FindsAnEditedNoteOnDataWithTheData) {
   edit_summary(scratch / "out/fedavg-seed-1",
                [](results::Summary& summary) { summary.dataset_note = "real handwriting"; });
   EXPECT_THAT(failed("verify --data out").out,
-              AllOf(HasSubstr("summary.json: dataset_note is \"real handwriting\"; recomputed: \"glyphs is"),
-                    HasSubstr(" 1 difference\n")));
+              has_all("summary.json: dataset_note is \"real handwriting\"; recomputed: \"glyphs is",
+                      " 1 difference\n"));
 }
 
 // Also where the lines that say something are all there.
@@ -326,8 +325,7 @@ TEST_F(VerifyCommand, ReadsAnExperimentWhole) {
   const fs::path run = scratch / "out/fedavg-seed-1";
   std::ofstream(run / "experiment.toml", std::ios::app) << "garbage garbage\n";
   edit_summary(run, [](results::Summary&) {});
-  EXPECT_THAT(failed("verify out").out,
-              AllOf(HasSubstr("out/fedavg-seed-1/experiment.toml:"), HasSubstr(": not TOML: ")));
+  EXPECT_THAT(failed("verify out").out, has_all("out/fedavg-seed-1/experiment.toml:", ": not TOML: "));
 }
 
 // Of twice as many examples an accuracy may be the same.

@@ -1,10 +1,11 @@
 #include "harness/attack/logistic_regression.hpp"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -20,9 +21,8 @@ TEST(LogisticRegression, HasTheOddsOfTheCounts) {
 }
 
 TEST(LogisticRegression, StaysFiniteWhateverItIsGiven) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   // Told apart without a fault, a feature that says nothing, and one that is infinite.
-  const LogisticRegression regression({{1, 5, 0}, {2, 5, kInf}}, {{-1, 5, 0}, {-2, 5, 0}});
+  const LogisticRegression regression({{1, 5, 0}, {2, 5, kInfinity}}, {{-1, 5, 0}, {-2, 5, 0}});
   const std::vector<double> logits = regression.logits({{1, 5, 0}, {-1, 5, 0}});
   EXPECT_TRUE(std::isfinite(logits[0]) && std::isfinite(logits[1]));
   EXPECT_GT(logits[0], 1);

@@ -15,7 +15,6 @@
 #include "fedarena/base/text.hpp"
 
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
@@ -67,7 +66,7 @@ TEST(Check, PassesSilently) { EXPECT_NO_THROW(FEDARENA_CHECK(1 + 1, ==, 2)); }
 
 TEST(Check, NamesTheConditionBothOperandsAndThePlace) {
   const int found = 3;
-  EXPECT_THAT(test::message_of<Bug>([&] { FEDARENA_CHECK(found, <, 2 + 0); }),
+  EXPECT_THAT(message_of<Bug>([&] { FEDARENA_CHECK(found, <, 2 + 0); }),
               AllOf(HasSubstr("error_test.cpp:"), EndsWith("check failed: found < 2 + 0 (3 vs 2)")));
 }
 
@@ -191,7 +190,7 @@ TEST(RegularFile, IsNoPipeDeviceFolderOrSocket) {
   ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
   std::filesystem::create_symlink("pipe", scratch / "link");
   const auto refusal = [](const std::filesystem::path& file) {
-    return test::message_of([&] { read_whole_file(file); });
+    return message_of([&] { read_whole_file(file); });
   };
   EXPECT_EQ(refusal(scratch / "pipe"), (scratch / "pipe").string() + ": is a pipe; allowed: a regular file");
   EXPECT_THAT(refusal(scratch / "link"), HasSubstr("is a pipe"));
@@ -205,11 +204,11 @@ TEST(ReadWholeFile, HasALimit) {
   const test::Scratch scratch;
   const std::filesystem::path file = scratch.write("file", std::string(100'000, 'a'));
   EXPECT_EQ(read_whole_file(file, 100'000).size(), 100'000U);
-  EXPECT_THAT(test::message_of([&] { read_whole_file(file, 99'999); }),
-              HasSubstr("has more than 99999 bytes; allowed: at most 99999 bytes"));
+  expect_refused("has more than 99999 bytes; allowed: at most 99999 bytes",
+                 [&] { read_whole_file(file, 99'999); });
   // A sparse file takes no room on the disk.
   std::filesystem::resize_file(file, std::uintmax_t{1} << 40);
-  EXPECT_THAT(test::message_of([&] { read_whole_file(file); }), HasSubstr("has more than 1073741824 bytes"));
+  expect_refused("has more than 1073741824 bytes", [&] { read_whole_file(file); });
 }
 
 // Test vectors that the authors of the hash publish.

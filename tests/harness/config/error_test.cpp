@@ -4,7 +4,6 @@
 
 #include "sample.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
@@ -114,7 +113,7 @@ TEST(ConfigError, RefusesACatalogThatTakesAReservedName) {
 class ConfigFile : public testing::Test {
  protected:
   static std::string refusal(const std::filesystem::path& file) {
-    return test::message_of([&] { read_grid(config::read_document(file), {}, sample_catalog()); });
+    return message_of([&] { read_grid(config::read_document(file), {}, sample_catalog()); });
   }
 
   test::Scratch folder_;

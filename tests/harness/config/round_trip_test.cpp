@@ -1,11 +1,11 @@
 #include <array>
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "sample.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -128,7 +128,7 @@ class Draw {
 
 struct Odd {
   std::string note = "";
-  double clip = std::numeric_limits<double>::infinity();  // a default out of range
+  double clip = kInfinity;  // a default out of range
   double scale = -0.0;
 };
 

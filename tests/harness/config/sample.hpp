@@ -9,6 +9,7 @@
 
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 
@@ -187,13 +188,10 @@ inline Experiment parse_sample(const std::string& text, const std::vector<std::s
 inline std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {},
                            const std::optional<std::string>& profile = {},
                            const Catalog& catalog = sample_catalog()) {
-  try {
+  return test::message_or("accepted", [&] {
     read_grid(parsed(text), overrides, catalog, profile);
     read_tuning(parsed(text), overrides, catalog, profile);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  });
 }
 
 /// The text with one piece in the place of another.

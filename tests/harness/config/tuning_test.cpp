@@ -193,8 +193,8 @@ TEST(Tuning, TunesClipNorms) {
 
 TEST(Tuning, LetsNothingElseGiveWhatItTunes) {
   EXPECT_THAT(refusal(kTuned + "\"training.rate\" = [0.1, 0.2]\n", {"training.rate=0.3"}),
-              AllOf(HasSubstr("--set training.rate=0.3: no effect: [tuning] gives \"training.rate\""),
-                    HasSubstr("write tuning.training.rate=[value]")));
+              has_all("--set training.rate=0.3: no effect: [tuning] gives \"training.rate\"",
+                      "write tuning.training.rate=[value]"));
   const TuningPlan other = tuned("\"training.rate\" = [0.1, 0.2]\n", {"tuning.training.rate=[0.3]"});
   EXPECT_THAT(rates_of(other, "FedAvg"), ElementsAre(0.3));
 }

@@ -1,5 +1,4 @@
 // The bound of clipped contributions on extreme gradients, one example at a time and among others.
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,8 +10,6 @@
 
 namespace fedarena {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Clipping = ByEither;
 FEDARENA_BY_EITHER(Clipping);

@@ -3,7 +3,6 @@
 #include "harness/gradients/kernels/lanes.hpp"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "fedarena/random.hpp"
+
+#include "tests/infinity.hpp"
 
 namespace fedarena::kernels {
 namespace {
@@ -157,9 +158,8 @@ TEST_P(InLanes, TheTailIsReluAndMaxPoolingAfterTheConvolution) {
 TEST_P(InLanes, AnExampleDoesNotSeeItsNeighbours) {
   Case at = make({40, 2, 5, 3, 1, 6, 7, {true, 2}});
   for (torch::Tensor* numbers : {&at.inputs, &at.weight, &at.bias, &at.deltas}) *numbers *= 0.1;
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  at.inputs[3].fill_(nan);
-  at.inputs[20].fill_(std::numeric_limits<double>::infinity());
+  at.inputs[3].fill_(kNan);
+  at.inputs[20].fill_(kInfinity);
   LaneConvolution all = at.convolution();
   const torch::Tensor outputs = all.forward(at.inputs);
   const torch::Tensor inputs = all.backward(at.deltas, /*per_example=*/true, /*wanted=*/true);

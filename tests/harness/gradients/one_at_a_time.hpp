@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/zoo.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/infinity.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
@@ -54,7 +54,7 @@ inline void expect_exact_clipping(const Architecture& architecture, torch::Scala
   const std::vector<torch::Tensor> gradients = separate_gradients(model, at, batch);
   const double middle = median_norm(gradients);
   const GradientEngine engine(model, pool);
-  for (const double clip_norm : {std::numeric_limits<double>::infinity(), middle, 0.01 * middle}) {
+  for (const double clip_norm : {kInfinity, middle, 0.01 * middle}) {
     const ClippedSum actual = engine.clipped_gradient_sum(at, clip_norm, count, slices_of(batch));
     const torch::Tensor expected = clipped_by_hand(gradients, clip_norm);
     const double error = (actual.sum.flat().to(torch::kFloat64) - expected).norm().item<double>();

@@ -2,7 +2,6 @@
 // they replace: results of earlier releases stay reproducible.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 
 #include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/vectorised.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena::kernels {
 namespace {
@@ -55,9 +55,7 @@ torch::Tensor random_numbers(Stream& stream, const std::vector<std::int64_t>& sh
 // One special number an example and channel at most, so that most groups stay finite.
 void add_specials(const torch::Tensor& tensor) {
   const torch::Tensor flat = tensor.view({-1});
-  const double infinity = std::numeric_limits<double>::infinity();
-  const std::vector<double> specials{
-      std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 0.0, -0.0, 1e-42};
+  const std::vector<double> specials{kNan, kInfinity, -kInfinity, 0.0, -0.0, 1e-42};
   for (std::size_t i = 0; i < specials.size(); ++i) {
     flat[static_cast<std::int64_t>(i * 7919) % flat.numel()] = specials[i];
   }
@@ -116,7 +114,7 @@ TEST(SameBits, NormalisationWithItsTailIsTheStepsOneAfterTheOther) {
 TEST(SameBits, ReluKeepsMinusZeroAndNanLikeLibTorch) {
   // A single channel of constants: what is normalised is the bias, whatever its sign.
   for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
-    for (const double bias : {-0.0, 0.0, std::numeric_limits<double>::quiet_NaN(), -1.0, 1e-42}) {
+    for (const double bias : {-0.0, 0.0, kNan, -1.0, 1e-42}) {
       const torch::Tensor inputs = torch::full({1, 1, 5, 7}, 3.0, type);
       const torch::Tensor weight = torch::full({1}, -0.0, type);
       const torch::Tensor shift = torch::full({1}, bias, type);

@@ -13,7 +13,6 @@
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -61,7 +60,7 @@ void run(const std::string& where, const std::string& what) {
 }
 
 std::string failure(const std::string& where, const std::string& what) {
-  return test::message_of([&] { run(where, what); });
+  return message_of([&] { run(where, what); });
 }
 
 struct Call {

@@ -46,7 +46,7 @@ TEST(Handshake, NamesEachMismatchWithItsRemedy) {
   for (const Misfit& misfit : misfits) {
     Plugin plugin = fitting();
     misfit.make(plugin);
-    EXPECT_THAT(mismatches(plugin), ElementsAre(AllOf(HasSubstr(misfit.found), HasSubstr(misfit.remedy))));
+    EXPECT_THAT(mismatches(plugin), ElementsAre(has_all(misfit.found, misfit.remedy)));
   }
 }
 

@@ -11,7 +11,6 @@
 #include "results/audit/expected_inputs.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -26,7 +25,7 @@ std::int64_t parameters(const std::string& name, const ModelInput& input, const 
 }
 
 std::string refusal(const std::string& name, const ModelInput& input, const Settings& settings = {}) {
-  return test::message_of([&] { build_model(name, settings, input); });
+  return message_of([&] { build_model(name, settings, input); });
 }
 
 TEST(Zoo, HasTheParameterCountsOfThePapers) {
@@ -62,10 +61,9 @@ TEST(Zoo, NamesEveryTensor) {
     return all;
   };
   EXPECT_THAT(names("mlp", kGrey),
-              testing::ElementsAre("1.weight", "1.bias", "3.weight", "3.bias", "5.weight", "5.bias"));
-  EXPECT_THAT(names("linear", kRegression, {{"bias", false}}), testing::ElementsAre("1.weight"));
-  EXPECT_THAT(names("dlg-lenet", kGrey),
-              testing::ElementsAre("0.weight", "1.weight", "2.weight", "4.0", "4.1"));
+              ElementsAre("1.weight", "1.bias", "3.weight", "3.bias", "5.weight", "5.bias"));
+  EXPECT_THAT(names("linear", kRegression, {{"bias", false}}), ElementsAre("1.weight"));
+  EXPECT_THAT(names("dlg-lenet", kGrey), ElementsAre("0.weight", "1.weight", "2.weight", "4.0", "4.1"));
   for (const ModelInfo& model : model_zoo()) names(model.name, kColour);
 }
 

@@ -6,7 +6,6 @@
 
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -123,9 +122,10 @@ TEST(AugmentedGradient, NeedsImages) {
                untouched = bench.record(range(0, 10), record_policy(1, 1));
   const Query query{.batch_size = 4, .augmentation = &turn};
   EXPECT_THROW(exact.gradient(bench.at(), query), Error);
-  EXPECT_THAT(test::message_of([&] { (void)record.gradient(bench.at(), query); }),
-              HasSubstr("the algorithm augments images, but the model's inputs are of shape [3]; "
-                        "allowed: [channels, height, width]"));
+  expect_refused(
+      "the algorithm augments images, but the model's inputs are of shape [3]; allowed: [channels, height, "
+      "width]",
+      [&] { (void)record.gradient(bench.at(), query); });
   EXPECT_TRUE(exact.accesses().list().empty());
   EXPECT_TRUE(record.accesses().list().empty());
   // Nothing was drawn, and what changes nothing fits anything.

@@ -10,7 +10,6 @@
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -135,18 +134,15 @@ TEST(GradientCanaries, OfAControlMakeTheAccessExact) {
 
 TEST(Canaries, AreRefusedWhereThereIsNoRoom) {
   const CanaryBench bench;
-  EXPECT_THAT(test::message_of([&] { bench.canaries(gradients(402)); }),
-              HasSubstr("402 canaries, and 401 coordinates of the model"));
-  EXPECT_THAT(test::message_of([&] {
-                bench.canaries({kMislabelledCanaries, 4});
-              }),
-              HasSubstr("canaries with wrong labels on data without classes"));
+  expect_refused("402 canaries, and 401 coordinates of the model", [&] { bench.canaries(gradients(402)); });
+  expect_refused("canaries with wrong labels on data without classes", [&] {
+    bench.canaries({kMislabelledCanaries, 4});
+  });
   const Bench classes;
   const std::vector<std::vector<std::int64_t>> shards{range(0, 5), range(10, 5)};
-  EXPECT_THAT(test::message_of([&] {
-                Canaries({kMislabelledCanaries, 11}, 1, shards, classes.dataset.train, 4, 16);
-              }),
-              HasSubstr("11 canaries, and 10 examples of clients"));
+  expect_refused("11 canaries, and 10 examples of clients", [&] {
+    Canaries({kMislabelledCanaries, 11}, 1, shards, classes.dataset.train, 4, 16);
+  });
 }
 
 TEST(MislabelledCanaries, AreExamplesOfTheirClientWithAnotherLabel) {

@@ -2,15 +2,14 @@
 #include "harness/oracle/local_mechanism.hpp"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -124,9 +123,8 @@ TEST(LocalMechanism, TakesEachTensorByItself) {
 
 TEST(LocalMechanism, SendsNoiseAloneInPlaceOfWhatIsNotANumber) {
   const LocalPolicy policy = local_policy(kLocalGaussian, 1, 1);
-  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const Sent noise = sent(two_vectors({0, 0}, {0, 0}), policy);
-  for (const double odd : {nan, inf}) {
+  for (const double odd : {kNan, kInfinity}) {
     const Sent broken = sent(two_vectors({1, 2}, {odd, 3}), policy);
     EXPECT_TRUE(same_bits(broken.message[kFirst], noise.message[kFirst]));
     EXPECT_TRUE(same_bits(broken.message[kSecond], noise.message[kSecond]));
@@ -137,7 +135,7 @@ TEST(LocalMechanism, SendsNoiseAloneInPlaceOfWhatIsNotANumber) {
 TEST(LocalMechanism, RefusesWhatIsNotDeclared) {
   const LocalPolicy policy = local_policy(kLocalGaussian, 1, 1);
   const auto refusal = [&](const Message& message) {
-    return test::message_of([&] { sent(message, policy, {kFirst, kWeight}); });
+    return message_of([&] { sent(message, policy, {kFirst, kWeight}); });
   };
   const Params vector = vector_of({1});
   const std::int64_t seven = 7;
@@ -149,9 +147,9 @@ TEST(LocalMechanism, RefusesWhatIsNotDeclared) {
     return message;
   };
   EXPECT_THAT(refusal(with({Key<double>{"radius"}, 0.5})),
-              AllOf(HasSubstr("client 3 of algorithm \"a\" in round 2 sends \"radius\", a number, which its "
-                              "algorithm does not declare, under the policy \"local\""),
-                    HasSubstr("\"first\", parameters; \"weight\", the number of its examples")));
+              has_all("client 3 of algorithm \"a\" in round 2 sends \"radius\", a number, which its "
+                      "algorithm does not declare, under the policy \"local\"",
+                      "\"first\", parameters; \"weight\", the number of its examples"));
   EXPECT_THAT(refusal(with({Key<torch::Tensor>{"labels"}, torch::ones({2})})),
               HasSubstr("\"labels\", a tensor"));
   // A name alone tells something: of parameters that would be noised, and of a public number.
@@ -200,8 +198,7 @@ TEST(LocalMechanism, ClipsAroundTheNearestCentre) {
   EXPECT_THAT(clipped(9.5, 0.5), ElementsAre(9.5, 0.5)) << "near enough";
   // Each tensor by itself: 9 is nearest to 10 in the first, 8 to 10 in the second.
   EXPECT_THAT(clipped(8, 7, true), Pointwise(DoubleNear(1e-8), {9, 9}));
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(clipped(nan, 0), ElementsAre(10, 0)) << "the first centre, in place of what is not a number";
+  EXPECT_THAT(clipped(kNan, 0), ElementsAre(10, 0)) << "the first centre, in place of what is not a number";
 }
 
 // Two clients that are near different centres lie 2 C + 10 sqrt(2) apart.
@@ -258,32 +255,30 @@ TEST(LocalMechanism, ScalesRelativeNoiseByTheDistanceToTheNearestCentre) {
 }
 
 TEST(Centres, ThatAreNotFiniteAreTheOrigin) {
-  const double inf = std::numeric_limits<double>::infinity();
   const Message message{{kFirst, two_tensors({3}, {4})}};
   const LocalPolicy policy = local_policy(kLocalGaussian, 1, 1);
-  const Sent around = sent(message, policy, centres_at({{10, 0}, {inf, 0}}));
+  const Sent around = sent(message, policy, centres_at({{10, 0}, {kInfinity, 0}}));
   const Sent expected = sent(message, policy, centres_at({{10, 0}, {0, 0}}));
   EXPECT_EQ(around.accesses, expected.accesses);
   EXPECT_TRUE(same_bits(around.message[kFirst], expected.message[kFirst]));
 }
 
 TEST(Centres, MustBeOfTheModelsLayout) {
-  EXPECT_THAT(test::message_of([] {
-                Centres({vector_of({1, 2})}, two_tensors({0}, {0}), false);
-              }),
-              HasSubstr("a centre that is not of the model's layout"));
+  expect_refused("a centre that is not of the model's layout", [] {
+    Centres({vector_of({1, 2})}, two_tensors({0}, {0}), false);
+  });
 }
 
 TEST(LocalPolicy, NeedsAClipNormForGaussianNoise) {
-  EXPECT_THAT(test::message_of([] { local_policy(kLocalGaussian, 0, 1).validate(); }),
-              HasSubstr("clip_norm is 0 with the mechanism \"gaussian\""));
+  expect_refused("clip_norm is 0 with the mechanism \"gaussian\"",
+                 [] { local_policy(kLocalGaussian, 0, 1).validate(); });
   EXPECT_NO_THROW(local_policy(kLocalLaplace, 0, 1).validate());
 }
 
 TEST(LocalPolicy, RefusesBudgetsThatPayForNothing) {
   const auto refusal = [](LocalPolicy policy, const PerClient& budget) {
     policy.budget = budget;
-    return test::message_of([&] { policy.validate(); });
+    return message_of([&] { policy.validate(); });
   };
   for (const double clip_norm : {0, 1}) {
     EXPECT_THAT(refusal(local_policy(kLocalRelative, clip_norm, 1), 3),

@@ -243,8 +243,8 @@ TEST(RecordOracle, NoticesWhoGoesOnAfterAGradientThatFailed) {
   }
   EXPECT_NO_THROW(oracle.refuse_caught_failure());
   EXPECT_ANY_THROW(oracle.gradient(Params(), {.batch_size = 0}));
-  EXPECT_THAT(test::message_of([&] { oracle.refuse_caught_failure(); }),
-              HasSubstr("went on after an answer of the oracle had failed"));
+  test::expect_refused("went on after an answer of the oracle had failed",
+                       [&] { oracle.refuse_caught_failure(); });
 }
 
 TEST(RecordOracle, StopsWhenItIsTold) {

@@ -10,7 +10,6 @@
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -126,7 +125,7 @@ TEST(PrivateUplink, AnswersInTheThreadOfTheServerAlone) {
   for (const bool raw : {false, true}) {
     std::string refusal;
     std::thread([&] {
-      refusal = test::message_of([&] { raw ? (void)uplink.each() : (void)uplink.mean(kFirst); });
+      refusal = message_of([&] { raw ? (void)uplink.each() : (void)uplink.mean(kFirst); });
     }).join();
     EXPECT_THAT(refusal, HasSubstr(raw ? "asks for messages in a thread" : "asks for a mean in a thread"));
   }
@@ -170,9 +169,9 @@ TEST(PrivateUplink, NoisesAdversarialNamesApart) {
 
 TEST(PrivateUplink, RefusesAWeightedMeanAndSaysWhy) {
   const PrivateUplink uplink = Server40{client_policy(5, 1)}.receive({two_vectors({1, 2}, {3, 4})});
-  EXPECT_THAT(test::message_of([&] { (void)uplink.mean(kFirst, kWeight); }),
-              AllOf(HasSubstr("a mean of \"first\" weighted by \"weight\" under the policy \"client\""),
-                    HasSubstr("all clients weigh alike"), HasSubstr("weighting = \"uniform\"")));
+  expect_refused(has_all("a mean of \"first\" weighted by \"weight\" under the policy \"client\"",
+                         "all clients weigh alike", "weighting = \"uniform\""),
+                 [&] { (void)uplink.mean(kFirst, kWeight); });
   EXPECT_TRUE(uplink.accesses().list().empty());
 }
 
@@ -245,7 +244,7 @@ double next_norm(const Server40& server, int below, int above) {
 }
 
 std::string refusal(const ClientPolicy& policy, std::int64_t cohort) {
-  return test::message_of([&] { (void)noise_multipliers(policy, cohort); });
+  return message_of([&] { (void)noise_multipliers(policy, cohort); });
 }
 
 TEST(AsIf, StandsForNothingSmallerThanWhatIsSimulated) {
@@ -256,7 +255,7 @@ TEST(AsIf, StandsForNothingSmallerThanWhatIsSimulated) {
     check_as_if(policy, 40, 100);
   };
   const auto refused = [&](std::int64_t cohort, std::int64_t population) {
-    return test::message_of([&] { check(cohort, population); });
+    return message_of([&] { check(cohort, population); });
   };
   EXPECT_NO_THROW(check(0, 0));
   EXPECT_NO_THROW(check(40, 100));
@@ -292,8 +291,7 @@ TEST(Policies, RefuseClipNormsBeyondSinglePrecision) {
       policy.make(complete(policy.fields, {{"clip_norm", clip_norm}}));
     };
     make(kLeastClipNorm);
-    EXPECT_THAT(test::message_of([&] { make(1e-44); }),
-                HasSubstr("clip_norm is 1e-44; allowed: a number from"));
+    expect_refused("clip_norm is 1e-44; allowed: a number from", [&] { make(1e-44); });
   }
   EXPECT_EQ(clipping, 3);
 }
@@ -332,8 +330,8 @@ TEST(PrivateUplink, TakesNothingFromAMessageWithoutTheEntry) {
   EXPECT_EQ(numbers_of(uplink.mean(kFirst)), (std::vector<double>{0.25, 0.5}));
   // That of nobody is a mistake in a name; whoever catches it has learnt from whole messages.
   const PrivateUplink in_vain = server.receive({other});
-  EXPECT_THAT(test::message_of([&] { (void)in_vain.mean(kFirst); }),
-              AllOf(HasSubstr("the mean of \"first\", which no client sent"), Not(HasSubstr("second"))));
+  expect_refused(AllOf(HasSubstr("the mean of \"first\", which no client sent"), Not(HasSubstr("second"))),
+                 [&] { (void)in_vain.mean(kFirst); });
   EXPECT_EQ(in_vain.accesses().list(), (std::vector<Access>{{ExactAccess{"messages"}, 1}}));
   EXPECT_NO_THROW((void)server.receive({}).mean(kFirst));
 }

@@ -8,7 +8,6 @@
 
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -21,22 +20,20 @@ TEST(VoteTrials, RefuseAVoterThatLooksAtAnother) {
   };
   for (const std::int64_t parts : {0, 20}) {
     RecordOracle oracle = with_noise(bench, 1);
-    EXPECT_THAT(test::message_of(
-                    [&] { (void)oracle.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); }),
-                HasSubstr("otherwise when it is asked alone"));
+    expect_refused("otherwise when it is asked alone",
+                   [&] { (void)oracle.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); });
     EXPECT_TRUE(oracle.accesses().list().empty());
   }
   // Also where there are two of them.
   for (const auto& [parts, examples] : {std::pair(2, 40), {0, 2}}) {
     RecordOracle pair = with_noise(bench, 1, range(0, examples));
-    EXPECT_THAT(test::message_of(
-                    [&] { (void)pair.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); }),
-                HasSubstr("otherwise when it is asked alone"));
+    expect_refused("otherwise when it is asked alone",
+                   [&] { (void)pair.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); });
     EXPECT_NO_THROW((void)pair.noisy_sum(sums, {.parts = parts, .numbers = 3, .bound = 100}));
   }
   RecordOracle oracle = with_noise(bench, 1, range(0, 7));
-  EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(sums, {.parts = 8, .numbers = 3}); }),
-              HasSubstr("7 examples, too few for 8 parts"));
+  expect_refused("7 examples, too few for 8 parts",
+                 [&] { (void)oracle.noisy_sum(sums, {.parts = 8, .numbers = 3}); });
 }
 
 // Votes, blocks and voters that are tried are drawn anew in each round: of so many rounds, none finds it once
@@ -99,17 +96,16 @@ TEST(VoteTrials, RefuseVotersThatAllFollowOneRecordALittle) {
   };
   for (const std::int64_t parts : {0, 20}) {
     RecordOracle oracle = with_noise(bench, 1);
-    EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(told, {.parts = parts, .numbers = 2}); }),
-                HasSubstr("otherwise when it is asked alone"));
+    expect_refused("otherwise when it is asked alone",
+                   [&] { (void)oracle.noisy_sum(told, {.parts = parts, .numbers = 2}); });
   }
   // Also in one vote of many, which hides in the length of all.
   const Vote hidden = [&](const Voters& voters) {
     return torch::cat({told(voters), torch::ones({voters.size(), 999, 2}, torch::kFloat64)}, 1);
   };
   RecordOracle oracle = with_noise(bench, 1);
-  EXPECT_THAT(
-      test::message_of([&] { (void)oracle.noisy_sum(hidden, {.parts = 20, .votes = 1000, .numbers = 2}); }),
-      HasSubstr("otherwise when it is asked alone"));
+  expect_refused("otherwise when it is asked alone",
+                 [&] { (void)oracle.noisy_sum(hidden, {.parts = 20, .votes = 1000, .numbers = 2}); });
 }
 
 // What a vote writes to examples, no later vote reads, nor the trial of whom is asked alone.
@@ -122,9 +118,8 @@ TEST(VoteTrials, ReadWhatNoVoteWroteTo) {
       return sums(voters);
     };
     RecordOracle refused = with_noise(bench, 1);
-    EXPECT_THAT(test::message_of(
-                    [&] { (void)refused.noisy_sum(mixed, {.parts = parts, .numbers = 3, .bound = 100}); }),
-                HasSubstr("otherwise when it is asked alone"));
+    expect_refused("otherwise when it is asked alone",
+                   [&] { (void)refused.noisy_sum(mixed, {.parts = parts, .numbers = 3, .bound = 100}); });
     const VoteQuery query{.parts = parts, .numbers = 3, .bound = kNoClipping};
     const Vote erasing = [](const Voters& voters) {
       const torch::Tensor own = sums(voters);
@@ -148,8 +143,8 @@ TEST(VoteTrials, RefuseAVoterThatRemembersOthers) {
       voters.memory.put(means, own.mean(0, /*keepdim=*/true).expand_as(own).clone());
     return own;
   };
-  EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(gossip, {.parts = 20, .numbers = 3}); }),
-              HasSubstr("a voter remembers otherwise when it is asked alone"));
+  expect_refused("a voter remembers otherwise when it is asked alone",
+                 [&] { (void)oracle.noisy_sum(gossip, {.parts = 20, .numbers = 3}); });
   EXPECT_TRUE(oracle.accesses().list().empty());
 }
 
@@ -169,7 +164,7 @@ TEST(VoteTrials, RefuseWhatVotersRememberOfARecordOfOthers) {
       voters.memory.put(kept, remember(voters, told));
       return answers;
     };
-    return test::message_of([&] {
+    return message_of([&] {
       for (int cast = 0; cast < 2; ++cast)
         (void)oracle.noisy_sum(vote, {.parts = 20, .numbers = 3, .bound = 10});
     });
@@ -228,7 +223,7 @@ TEST(VoteTrials, RefuseVotersThatRememberUnlikeThings) {
                                                                other ? type : torch::kFloat32)});
       return sums(voters);
     };
-    return test::message_of([&] {
+    return message_of([&] {
       for (int cast = 0; cast < 20; ++cast)
         (void)oracle.noisy_sum(vote, {.parts = 40, .numbers = 3, .bound = 100});
     });

@@ -2,7 +2,6 @@
 // comparison raises a false alarm with probability 1e-6 over seeds.
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -43,9 +41,7 @@ TEST(Votes, AreClippedOneByOneAndSummed) {
   ExactOracle exact = bench.exact(range(0, 40));
   EXPECT_LE((exact.noisy_sum(sums, {.numbers = 3, .bound = kBound}) - expected).norm().item<double>(), 1e-9);
   EXPECT_THAT(exact.accesses().list(), ElementsAre(Access{ExactAccess{"votes"}, 1}));
-  const Vote unbounded = [](const Voters& voters) {
-    return torch::full({voters.size(), 1, 2}, std::numeric_limits<double>::quiet_NaN());
-  };
+  const Vote unbounded = [](const Voters& voters) { return torch::full({voters.size(), 1, 2}, kNan); };
   EXPECT_EQ(oracle.noisy_sum(unbounded, {.numbers = 2}).abs().sum().item<double>(), 0);
 }
 
@@ -172,12 +168,11 @@ TEST(Votes, AreRefusedWhereTheirShapeIsNotTheDeclaredOne) {
   const Bench bench;
   RecordOracle oracle = with_noise(bench, 1);
   const auto refusal = [&](const Vote& vote, const VoteQuery& query) {
-    return test::message_of([&] { (void)oracle.noisy_sum(vote, query); });
+    return message_of([&] { (void)oracle.noisy_sum(vote, query); });
   };
   for (const std::int64_t parts : {0, 20}) {
     EXPECT_THAT(refusal(sums, {.parts = parts, .votes = 1, .numbers = 4}),
-                AllOf(HasSubstr("voters answer with Double of shape ["), HasSubstr(", 1, 3]"),
-                      HasSubstr("[voters, votes, numbers]")));
+                has_all("voters answer with Double of shape [", ", 1, 3]", "[voters, votes, numbers]"));
     EXPECT_THAT(refusal(sums, {.parts = parts, .votes = 3, .numbers = 1}), HasSubstr(", 3, 1]"));
   }
   const Vote whole = [](const Voters& voters) { return torch::ones({voters.size(), 1, 1}, torch::kInt64); };
@@ -194,8 +189,7 @@ TEST(Votes, AreRefusedWhereTheirShapeIsNotTheDeclaredOne) {
               HasSubstr("the algorithm asks the oracle for votes of 0 numbers; allowed: 1 or more"));
   EXPECT_THAT(refusal(Vote(), {}), HasSubstr("a vote that is an empty function"));
   // That it failed tells of examples, too, so the algorithm may not go on as if nothing was the matter.
-  EXPECT_THAT(test::message_of([&] { oracle.refuse_caught_failure(); }),
-              HasSubstr("went on after an answer of the oracle had failed"));
+  expect_refused("went on after an answer of the oracle had failed", [&] { oracle.refuse_caught_failure(); });
   EXPECT_NO_THROW(with_noise(bench, 1).refuse_caught_failure());
 
   // As does that it was interrupted, which a vote can say of itself.
@@ -229,7 +223,7 @@ TEST(Votes, AreRefusedWhereWhatVotersRememberCannotBeKept) {
       voters.memory.put_entry({name, torch::ones({voters.size()}, type)});
       return sums(voters);
     };
-    return test::message_of([&] { (void)oracle.noisy_sum(vote, {.parts = 20, .numbers = 3, .keep = true}); });
+    return message_of([&] { (void)oracle.noisy_sum(vote, {.parts = 20, .numbers = 3, .keep = true}); });
   };
   EXPECT_THAT(refusal(std::string(1000, 'x'), torch::kFloat64),
               HasSubstr("what voters remember has a name of 1000 characters"));
@@ -250,7 +244,7 @@ TEST(Votes, GiveAwayNothingButTheirAnswer) {
       if (voters.first == 0) leak(voters);
       return sums(voters);
     };
-    return test::message_of([&] { (void)oracle.noisy_sum(vote, {.parts = parts, .numbers = 3}); });
+    return message_of([&] { (void)oracle.noisy_sum(vote, {.parts = parts, .numbers = 3}); });
   };
   const Params at = bench.at();
   for (const std::int64_t parts : {0, 20}) {

@@ -20,7 +20,6 @@
 #include "harness/wire/parts.hpp"
 #include "tests/harness/ranks/threads_as_ranks.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -137,8 +136,7 @@ TEST_P(Crews, ThrowTheExceptionOfTheFirstItemAndGoOn) {
     std::vector<double> numbers{1, 2, 3, 17};
     numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(place), 13);
     if (place == 3) numbers.pop_back();
-    EXPECT_THAT(test::message_of([&] { squares(numbers); }),
-                AllOf(HasSubstr("a.toml:3:4"), HasSubstr("13 is unlucky"), HasSubstr("Take 12")));
+    expect_refused(has_all("a.toml:3:4", "13 is unlucky", "Take 12"), [&] { squares(numbers); });
   }
   EXPECT_THROW(squares({1, 2, 17, 13}), Bug);
   EXPECT_THAT(squares({7, 8}), ElementsAre(49, 64));
@@ -160,7 +158,7 @@ TEST_P(CrewsOfSeveral, GoOnWhereAnItemCannotBeSent) {
   loop.here = [&](std::size_t) { ++done; };
   loop.there = [&](std::size_t, std::span<const std::byte>) { ++done; };
   const auto share = [&] { crew_.share(loop, [](std::span<const std::byte>) {}); };
-  EXPECT_THAT(test::message_of(share), HasSubstr("no state of 0"));
+  expect_refused("no state of 0", share);
   EXPECT_EQ(done.load(), 5);
   EXPECT_THAT(squares({2, 3, 4}), ElementsAre(4, 9, 16));
   crew_.end();
@@ -247,7 +245,7 @@ TEST_P(CrewsOfSeveral, StopWhereOneRankIsTold) {
 }
 
 TEST_P(CrewsOfSeveral, NameTheRankThatIsNotReady) {
-  EXPECT_THAT(test::message_of([&] { crew_.begin("missing"); }), HasSubstr("no data here"));
+  expect_refused("no data here", [&] { crew_.begin("missing"); });
   crew_.begin("squares");
   EXPECT_THAT(squares({9, 10, 11}), ElementsAre(81, 100, 121));
   crew_.end();
@@ -292,7 +290,7 @@ TEST_F(CrewOnHosts, HandsWhatTheFirstRankOfAHostHasToTheOthersThere) {
 }
 
 TEST_F(CrewOnHosts, LetsOthersTryWhereTheFirstRankOfTheirHostFails) {
-  EXPECT_THAT(test::message_of([&] { crew_.begin("not on 2", number(0)); }), HasSubstr("no data on host-1"));
+  expect_refused("no data on host-1", [&] { crew_.begin("not on 2", number(0)); });
   EXPECT_EQ(asked_[3].run, "not on 2");
   EXPECT_EQ(asked_[3].from_host, Bytes());
 }
@@ -300,8 +298,7 @@ TEST_F(CrewOnHosts, LetsOthersTryWhereTheFirstRankOfTheirHostFails) {
 TEST_P(CrewsOfSeveral, ShareNoHostWhereEachHasItsOwn) { EXPECT_FALSE(crew_.shares_host()); }
 
 TEST_P(CrewsOfSeveral, RefuseAnotherBuild) {
-  EXPECT_THAT(test::message_of([&] { Crew(ranks_.first(), pool_, "build 2"); }),
-              HasSubstr("rank 1 on host-1 runs another fedarena"));
+  expect_refused("rank 1 on host-1 runs another fedarena", [&] { Crew(ranks_.first(), pool_, "build 2"); });
 }
 
 }  // namespace

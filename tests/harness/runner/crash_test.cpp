@@ -83,7 +83,7 @@ TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
 TEST_P(Crashes, LeaveAnUnfinishedRunWhereTheLastWriteFails) {
   const fs::path obstacle = run_and_interrupt_after(1) / "seal.json.partial";
   fs::create_directory(obstacle);
-  EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("seal.json: cannot be written"));
+  test::expect_refused("seal.json: cannot be written", [&] { run_here(); });
   EXPECT_EQ(results::RunDirectory::open(folder).summary().state, results::kInterrupted);
   fs::remove(obstacle);
   EXPECT_TRUE(run(kNever));
@@ -189,10 +189,9 @@ TEST_P(Crashes, DoNotAnswerAgainByAnotherBuildWhatIsPublished) {
   const fs::path begun = run_and_interrupt_after(2);
   fs::remove(begun / results::kCheckpointFile);
   environment = build_of("one", "b");
-  EXPECT_THAT(
-      test::message_of([&] { run_here(); }),
-      testing::HasSubstr(draws_by_system() ? "checkpoint.bin: is gone"
-                                           : "rounds from 1 on were published by another build of fedarena"));
+  test::expect_refused(draws_by_system() ? "checkpoint.bin: is gone"
+                                         : "rounds from 1 on were published by another build of fedarena",
+                       [&] { run_here(); });
   environment = build_of("one", "a");
   expect_to_go_on_unless(draws_by_system(), "checkpoint.bin: is gone");
 }

@@ -137,7 +137,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   // Noise that comes again is charged once, whatever was lost; other noise must be charged for each time.
   void expect_to_go_on_unless(bool refused, const std::string& why) const {
     if (refused) {
-      EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr(why));
+      test::expect_refused(why, [&] { run_here(); });
     } else {
       EXPECT_TRUE(run(kNever));
     }

@@ -5,18 +5,13 @@
 #include <cstdlib>
 
 #include <ATen/Context.h>
-#include <gmock/gmock.h>
 #include <torch/cuda.h>
 
 #include "harness/runner/record/gpu.hpp"
-#include "tests/message_of.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 class OnTheGpu : public testing::Test {
  protected:
@@ -31,9 +26,9 @@ TEST(Device, IsTheCpuWhereAutoFindsNoGpu) {
   if (torch::cuda::is_available()) GTEST_SKIP() << "LibTorch sees a GPU";
   EXPECT_EQ(device_of("auto").str(), "cpu");
   for (const char* device : {"cuda", "cuda:0", "cuda:7"}) {
-    EXPECT_THAT(message_of([&] { device_of(device); }),
-                StartsWith(std::string("the device \"") + device +
-                           "\" is asked for, but LibTorch sees no GPU\n  Use --device cpu"));
+    expect_refused(StartsWith(std::string("the device \"") + device +
+                              "\" is asked for, but LibTorch sees no GPU\n  Use --device cpu"),
+                   [&] { device_of(device); });
   }
 }
 
@@ -43,10 +38,9 @@ TEST_F(OnTheGpu, HasItsNumber) {
 
 TEST_F(OnTheGpu, BeyondTheLastIsRefused) {
   const std::string beyond = "cuda:" + std::to_string(torch::cuda::device_count());
-  EXPECT_THAT(
-      message_of([&] { device_of(beyond); }),
-      testing::AllOf(HasSubstr("but LibTorch sees " + std::to_string(torch::cuda::device_count()) + " GPU"),
-                     HasSubstr("allowed: cuda:0")));
+  expect_refused(
+      has_all("but LibTorch sees " + std::to_string(torch::cuda::device_count()) + " GPU", "allowed: cuda:0"),
+      [&] { device_of(beyond); });
 }
 
 TEST_F(OnTheGpu, RepeatsItself) {

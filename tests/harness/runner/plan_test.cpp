@@ -57,12 +57,7 @@ TEST(PublicData, KnowsEveryPartitionThatDealsByLabels) {
     Settings settings;
     for (const Field& field : partition_fields(kind))
       settings.emplace_back(field.name, field.name == "clients" ? Value(std::int64_t{2}) : field.fallback);
-    std::string refusal;
-    try {
-      make_partition(kind, settings, input, 1);
-    } catch (const Error& error) {
-      refusal = error.what();
-    }
+    const std::string refusal = test::message_or("", [&] { make_partition(kind, settings, input, 1); });
     EXPECT_EQ(refusal.find("deals by class label") != std::string::npos, results::deals_by_labels(kind))
         << kind << ": " << refusal;
     by_labels += results::deals_by_labels(kind) ? 1 : 0;

@@ -14,7 +14,6 @@
 #include "tests/harness/sdk/numbers_of.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -94,9 +93,10 @@ TEST_F(GeneratorsOfAClient, AreRefusedByTheModelsLoss) {
                      torch::kFloat64};
   LoneClient with_linear(
       linear, {torch::zeros({2, 1, 1, 1}, torch::kFloat64), torch::zeros({2}, torch::kInt64)}, compute);
-  EXPECT_THAT(test::message_of([&] { generate({.generator = "noise"}, with_linear.client, 1); }),
-              HasSubstr("the loss of this model is the squared error; allowed: a model whose loss is the "
-                        "cross-entropy of classes\n"));
+  expect_refused(
+      "the loss of this model is the squared error; allowed: a model whose loss is the cross-entropy of "
+      "classes\n",
+      [&] { generate({.generator = "noise"}, with_linear.client, 1); });
 }
 
 TEST_F(GeneratorsOfAClient, PrivateSetsAreDrawnFromWithRepetition) {
@@ -211,8 +211,7 @@ TEST_F(GeneratorsOfClusters, TeachersVoteOnAsManyImagesAsTheBudgetPaysFor) {
 
 TEST_F(GeneratorsOfClusters, TeachersWithoutAnEndAreRefused) {
   datalens.generator_steps = 0;
-  EXPECT_THAT(test::message_of([&] { generate(datalens, client, 1); }),
-              HasSubstr("set the algorithm's generator_steps"));
+  expect_refused("set the algorithm's generator_steps", [&] { generate(datalens, client, 1); });
   EXPECT_TRUE(shard.accesses.empty());
 }
 

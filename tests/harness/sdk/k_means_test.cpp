@@ -2,7 +2,6 @@
 #include "fedarena/k_means.hpp"
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -10,8 +9,8 @@
 
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/harness/sdk/numbers_of.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -45,8 +44,7 @@ TEST(KMeans, TellsNearCentresFarFromZero) {
 }
 
 TEST(KMeans, BearsWhatIsNotANumber) {
-  const double nan = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::infinity();
-  const Clusters clusters = lloyd(on_a_line({7, nan, 8, far}), on_a_line({nan, 6, 9}), 1);
+  const Clusters clusters = lloyd(on_a_line({7, kNan, 8, kInfinity}), on_a_line({kNan, 6, 9}), 1);
   EXPECT_THAT(clusters.choices, ElementsAre(1, 0, 2, 0));
   EXPECT_THAT(numbers_of(clusters.centres.narrow(0, 1, 2)), ElementsAre(7, 8));
 }
@@ -105,8 +103,7 @@ TEST(Features, AreWhatTheLastMapTakes) {
   EXPECT_EQ(found.sizes(), (torch::IntArrayRef{5, 8}));
   EXPECT_LE(largest_difference(found.mm(at[2].t()) + at[3], model.forward(at, batch.inputs)), 1e-14);
   const Model other({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}}, torch::kFloat64);
-  EXPECT_THAT(test::message_of([&] { feature_model(other, "somebody"); }),
-              HasSubstr("somebody needs the features"));
+  expect_refused("somebody needs the features", [&] { feature_model(other, "somebody"); });
 }
 
 }  // namespace

@@ -10,13 +10,11 @@
 #include "fedarena/observations.hpp"
 #include "fedarena/random.hpp"
 
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 constexpr Key<double> kRadius{"radius"};
 constexpr Key<std::int64_t> kCount{"count"};
@@ -99,7 +97,7 @@ TEST(Observations, AddUpByName) {
   observed.add("radius", 2.5);
   Observations more;
   more.add("radius", -1);
-  more.add("step2", std::numeric_limits<double>::infinity());
+  more.add("step2", kInfinity);
   observed.add(more);
   ASSERT_EQ(observed.values().size(), 3U);
   EXPECT_EQ(observed.values().find("radius")->second.sum, 3);
@@ -116,7 +114,7 @@ TEST(Observations, HavePlainNames) {
   }
   const std::string longest(40, 'a');
   observed.add(longest, 1);
-  EXPECT_THAT(message_of([&] { observed.add(longest + "a", 1); }), HasSubstr("at most 40 characters"));
+  expect_refused("at most 40 characters", [&] { observed.add(longest + "a", 1); });
   EXPECT_EQ(observed.values().size(), 1U);
 }
 
@@ -125,10 +123,9 @@ TEST(Observations, CountOneValueAtLeastAndNoMoreThanAnIntegerHolds) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   Observations observed;
   for (const std::int64_t count : {std::int64_t{0}, std::int64_t{-5}, kMost}) {
-    EXPECT_THAT(message_of([&] {
-                  observed.add("radius", {1, count});
-                }),
-                HasSubstr(fmt::format("the observation \"radius\" is recorded as {} values at once", count)));
+    expect_refused(fmt::format("the observation \"radius\" is recorded as {} values at once", count), [&] {
+      observed.add("radius", {1, count});
+    });
   }
   observed.add("radius", {1, kMost / 10});
   EXPECT_NO_THROW(observed.add("radius", {1, 1}));
@@ -176,9 +173,8 @@ TEST(Registry, RefusesSettingsThatAreNoneOfTheAlgorithms) {
     info.name = "idle";
     info.fields = Idle::schema().fields();
     info.fields.at(0).name = name;
-    EXPECT_THAT(
-        message_of([&] { Registry().add(info); }),
-        HasSubstr("the setting \"" + name + "\" of algorithm \"idle\" has a name that [[algorithms]]"));
+    expect_refused("the setting \"" + name + "\" of algorithm \"idle\" has a name that [[algorithms]]",
+                   [&] { Registry().add(info); });
   }
 }
 

@@ -3,13 +3,10 @@
 #include <cmath>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -93,9 +90,7 @@ TEST(Model, HasConvolutionsThatStepOver) {
 TEST(Model, RefusesParametersThatAreNotItsOwn) {
   const Model model({.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}}, torch::kFloat32);
   const torch::Tensor inputs = torch::ones({2, 3});
-  const auto refusal = [&](const Params& at) {
-    return test::message_of([&] { (void)model.forward(at, inputs); });
-  };
+  const auto refusal = [&](const Params& at) { return message_of([&] { (void)model.forward(at, inputs); }); };
   EXPECT_THAT(refusal(Params()), HasSubstr("with empty parameters"));
   const Model wider({.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 2}}}, torch::kFloat32);
   EXPECT_THAT(

@@ -8,7 +8,6 @@
 #include "results/record/canary_audit.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -73,8 +72,7 @@ TEST_F(AuditedRuns, RefuseACheckpointOfOtherCanaries) {
   const Bytes saved = simulation.save();
   for (const CanaryPlan& plan : {CanaryPlan{kGradientCanaries, 99}, CanaryPlan{}}) {
     Simulation other(audited(plan, records_hidden()));
-    EXPECT_THAT(test::message_of([&] { other.restore(saved); }),
-                HasSubstr("the checkpoint has scores of 100 canaries"));
+    expect_refused("the checkpoint has scores of 100 canaries", [&] { other.restore(saved); });
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include "tests/harness/simulation/budgets.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -122,8 +121,7 @@ TEST_F(Budgets, ThatPayForNoRoundAreAnError) {
     const std::vector<double> spent = epsilons(policy);
     Simulation simulation(setup(with_budget(policy, spent[0] * 0.999)));
     algorithm.trained = 0;
-    EXPECT_THAT(refused_round(simulation),
-                AllOf(HasSubstr("does not pay for a single round"), HasSubstr("noise_multiplier")));
+    EXPECT_THAT(refused_round(simulation), has_all("does not pay for a single round", "noise_multiplier"));
     // What an oracle will be asked for is known from a plan alone, what a message costs before it is made.
     EXPECT_EQ(algorithm.trained == 0, unit(policy) != Unit::kRecord);
   }
@@ -147,7 +145,7 @@ TEST_F(Budgets, PayForNoLabelCountsOfTests) {
     tested.tests_tell_label_counts = true;
     Simulation simulation(tested);
     algorithm.trained = 0;
-    EXPECT_THAT(test::message_of([&] { simulation.next_round(); }), HasSubstr("public_label_counts = true"));
+    expect_refused("public_label_counts = true", [&] { simulation.next_round(); });
     EXPECT_EQ(algorithm.trained, 0);
     std::get<RecordPolicy>(tested.policy).public_label_counts = true;
     EXPECT_NO_THROW(Simulation(tested).next_round());
@@ -208,7 +206,7 @@ TEST_F(Budgets, ThatALostFirstRoundHasSpentAreAnError) {
   const double budget = 1.0001 * *odometer_reading(once.ledger());
   Simulation resumed(everyone(with_budget(policy, budget)));
   resumed.charge_lost(once.ledger());
-  EXPECT_THAT(test::message_of([&] { resumed.next_round(); }), HasSubstr("a crash lost the first round"));
+  expect_refused("a crash lost the first round", [&] { resumed.next_round(); });
 }
 
 // In the first round all clients take as many votes as they are told that there are; later rounds ask for

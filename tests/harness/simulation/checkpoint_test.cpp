@@ -12,7 +12,6 @@
 #include "harness/simulation/state_file.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
@@ -39,7 +38,7 @@ Checkpoint sample(const Model& model) {
 }
 
 std::string refusal(std::span<const std::byte> bytes, const Model& model) {
-  return test::message_of([&] { unpack_checkpoint(bytes, model); });
+  return message_of([&] { unpack_checkpoint(bytes, model); });
 }
 
 TEST(Checkpoint, ReadsBackWhatItHeld) {
@@ -134,7 +133,7 @@ Bytes random_bytes(Stream& stream, std::size_t size) {
 class StateFileTest : public ::testing::Test {
  protected:
   std::string refusal(const std::function<void()>& action) const {
-    std::string message = test::message_of(action);
+    std::string message = message_of(action);
     EXPECT_THAT(message, HasSubstr(path.string()));
     return message;
   }

@@ -8,7 +8,6 @@
 #include "harness/simulation/checkpoint.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/results/record/file_size_limit.hpp"
 #include "tests/scratch.hpp"
 
@@ -65,8 +64,7 @@ TEST_F(ClientStatesTest, AreNotWrittenThroughALink) {
   fs::rename(path, victim);
   fs::create_symlink(victim, path);
   ClientStates restored = states_within(5);
-  EXPECT_THAT(test::message_of([&] { restored.restore(states.content()); }),
-              testing::HasSubstr("states.bin: is a symbolic link"));
+  expect_refused("states.bin: is a symbolic link", [&] { restored.restore(states.content()); });
 }
 
 TEST_F(ClientStatesTest, StayInMemoryWithoutAFile) {
@@ -150,11 +148,9 @@ TEST_F(ClientStatesTest, ChangeAllOrNoneWhenTheDiskIsFull) {
     states.put({{0, state_of(10, 1)}, {1, state_of(10, 2)}});
     {
       const results::FileSizeLimit full(45);
-      EXPECT_THAT(
-          test::message_of([&] {
-            states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});
-          }),
-          AllOf(HasSubstr("states.bin: cannot be written"), HasSubstr("raise the limit of a file's size")));
+      expect_refused(has_all("states.bin: cannot be written", "raise the limit of a file's size"), [&] {
+        states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});
+      });
     }
     EXPECT_EQ(fills(states, 3), (std::vector<int>{1, 2, -1}));
     states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});

@@ -2,12 +2,9 @@
 
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 // 3 inputs and 2 outputs: 12 operations forward, 24 with the gradient (no input needs one), 60 with the
 // gradient of a function of the gradient in the inputs.

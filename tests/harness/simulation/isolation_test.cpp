@@ -7,12 +7,9 @@
 
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 // LibTorch does not count writes through data(), and which clients would see them depends on the workers.
 class Downlinks : public SmallRuns<> {
@@ -46,8 +43,8 @@ TEST_F(Downlinks, AreReadByAllAndWrittenByNobody) {
   };
   const Writer writer;
   Simulation simulation(round_of(writer, 3));
-  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
-              HasSubstr("the message from the server was written to by the algorithm in train, round 1"));
+  expect_refused("the message from the server was written to by the algorithm in train, round 1",
+                 [&] { simulation.next_round(); });
 }
 
 // A tensor's deleter is the algorithm's own code, and runs when the accesses are written down.
@@ -147,8 +144,8 @@ TEST_F(Downlinks, AndOraclesAnswerInTheirClientsThreadAlone) {
     if (failure) std::rethrow_exception(failure);
   };
   Simulation simulation(setup_on(pool, 1, 1));
-  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
-              HasSubstr("the oracle is asked for a gradient in a thread of the plugin's"));
+  expect_refused("the oracle is asked for a gradient in a thread of the plugin's",
+                 [&] { simulation.next_round(); });
 }
 
 // Kernels take shapes from the model, and beyond a tensor lie private examples of others.
@@ -159,12 +156,7 @@ class ComputeInputs : public SmallRuns<> {
   std::string refusal(const std::function<void(const Compute&, const Params&)>& ask) {
     algorithm.on_train = [ask](Client& client, Params& at) { ask(client.compute, at); };
     Simulation simulation(setup_on(pool, 1, 1));
-    try {
-      simulation.next_round();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing";
+    return test::message_or("nothing", [&] { simulation.next_round(); });
   }
   // Of an engine for colour images.
   std::string refusal_of_images(const torch::Tensor& inputs) {

@@ -1,6 +1,5 @@
 // Rounds under the policy "label": what algorithms see of labels, and what their release costs.
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <vector>
@@ -12,12 +11,9 @@
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 // Every client's examples in one round, as its oracle showed them.
 struct Shown {
@@ -230,9 +226,7 @@ TEST_F(LabelRuns, ChargeTwoStagesAsOneReleaseOfTheWorstExample) {
 }
 
 TEST_F(LabelRuns, KnowNothingByAModelThatDiverged) {
-  algorithm.on_aggregate = [](Server& server, const Uplink&) {
-    server.params.flat().fill_(std::numeric_limits<double>::quiet_NaN());
-  };
+  algorithm.on_aggregate = [](Server& server, const Uplink&) { server.params.flat().fill_(kNan); };
   Simulation simulation(setup(labels_hidden(2)));
   round_of(simulation);
   round_of(simulation);

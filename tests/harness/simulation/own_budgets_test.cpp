@@ -197,27 +197,23 @@ TEST_F(OwnBudgets, UnderWhichNobodyTrainsAreAnError) {
     if (planned) algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
     for (std::int64_t rounds = 1; rounds < 9; ++rounds) {
       Simulation simulation(setup_on(pool, rounds, 1, with_budget(records_hidden(), list({1e-6, 1e-5}))));
-      std::string refusal;
-      try {
+      const auto run = [&] {
         while (!simulation.finished()) EXPECT_EQ(simulation.next_round().clients, 0);
-      } catch (const Error& error) {
-        refusal = error.what();
-      }
-      EXPECT_THAT(refusal,
-                  testing::AllOf(testing::AnyOf(HasSubstr("no client's budget pays for a single round"),
-                                                HasSubstr("seed 4 draws no client in ")),
-                                 HasSubstr("Raise noise_multiplier")))
+      };
+      EXPECT_THAT(message_of(run),
+                  AllOf(testing::AnyOf(HasSubstr("no client's budget pays for a single round"),
+                                       HasSubstr("seed 4 draws no client in ")),
+                        HasSubstr("Raise noise_multiplier")))
           << rounds;
     }
   }
   // A dry run finds it before any work.
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
   Simulation all(everyone(with_budget(records_hidden(), list({1e-6, 1e-5}))));
-  EXPECT_THAT(test::message_of([&] { all.check_next_round(); }),
-              HasSubstr("no client's budget pays for a single round"));
+  expect_refused("no client's budget pays for a single round", [&] { all.check_next_round(); });
   Simulation two(setup_on(pool, 2, 1, with_budget(records_hidden(), list({1e-6, 1e-5}))));
-  EXPECT_THAT(test::message_of([&] { two.check_next_round(); }),
-              HasSubstr("seed 4 draws no client in 2 rounds whose budget pays for a single one"));
+  expect_refused("seed 4 draws no client in 2 rounds whose budget pays for a single one",
+                 [&] { two.check_next_round(); });
 }
 
 TEST_F(OwnBudgets, AreToldToTheClients) {

@@ -1,11 +1,11 @@
 // What is charged for rounds as they were planned: when data end a run, and when clients ask for less.
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 
 namespace fedarena {
@@ -171,7 +171,7 @@ TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor
 
 // A centre that is no number is the origin, and one of several still: no answer can make it none.
 TEST_F(PlannedRounds, AroundCentresOfWhichOneIsNoNumberVaryAsWell) {
-  send_around([](const Params& model) { return std::numeric_limits<double>::quiet_NaN() * model; });
+  send_around([](const Params& model) { return kNan * model; });
   Simulation simulation(setup(messages_hidden()));
   for (int round = 0; round < 2; ++round) simulation.next_round();
   EXPECT_TRUE(simulation.ledger().varies());
@@ -316,8 +316,8 @@ TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
 // A ledger with more could not be read again.
 TEST_F(PlannedRounds, RefuseAPlanOfMoreAnswersThanALedgerHolds) {
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{1, kMostAccesses}}, .votes = 1}; };
-  EXPECT_THAT(test::message_of([&] { Simulation simulation(setup(records_hidden())); }),
-              HasSubstr("allowed: at most 1000000000000 answers"));
+  expect_refused("allowed: at most 1000000000000 answers",
+                 [&] { Simulation simulation(setup(records_hidden())); });
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{1, kMostAccesses}}}; };
   EXPECT_NO_THROW(Simulation(setup(records_hidden())));
 }
@@ -335,8 +335,8 @@ TEST_F(PlannedRounds, RefuseAPlanThatLooksAtData) {
   algorithm.plan = [](const Client& client) -> std::optional<AccessPlan> {
     throw Error::of("{} examples", client.oracle.exact_batch().size());
   };
-  EXPECT_THAT(test::message_of([&] { Simulation unstarted(setup(NoPolicy{})); }),
-              StartsWith("the oracle is asked for examples in access_plan()"));
+  expect_refused(StartsWith("the oracle is asked for examples in access_plan()"),
+                 [&] { Simulation unstarted(setup(NoPolicy{})); });
 }
 
 using Forecasts = PrivateRuns;
@@ -406,7 +406,7 @@ TEST_F(Forecasts, SayWhatMessagesCostAroundAnyCentres) {
   policy.mechanism = kLocalRelative;
   const Forecast relative = Simulation(setup(policy)).forecast();
   EXPECT_TRUE(relative.complete);
-  EXPECT_EQ(relative.epsilon, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative.epsilon, kInfinity);
   policy.mechanism = kLocalLaplace;
   policy.clip_norm = 0;
   const Forecast metric = Simulation(setup(policy)).forecast();

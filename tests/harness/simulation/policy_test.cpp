@@ -12,12 +12,9 @@
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 using Policies = PrivateRuns;
 

@@ -107,7 +107,7 @@ TEST_P(RanksOfASimulation, RefuseAClientThatWritesToTheMessageFromTheServer) {
     Crew crew(ranks.first(), one, "build");
     crew.begin("the run");
     Simulation shared(setup_with(one, &crew));
-    return test::message_of([&] { shared.next_round(); });
+    return message_of([&] { shared.next_round(); });
   };
   const auto is_first = [rank_0 = std::this_thread::get_id()] {
     return std::this_thread::get_id() == rank_0;

@@ -5,12 +5,10 @@
 #include "harness/simulation/round_notes.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
-using test::message_of;
 using ::testing::Pair;
 
 class ObservedMeans : public SmallRuns<> {
@@ -52,8 +50,8 @@ TEST_F(ObservedMeans, OfClientsAreLeftOutWhereClientsAreHidden) {
 TEST_F(ObservedMeans, MayNotBeCalledLikeAMeasure) {
   algorithm.on_train = [](Client& client, Params&) { client.observed.add("accuracy", 1); };
   Simulation simulation(setup_on(pool, 1, 5));
-  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
-              HasSubstr("the algorithm observes \"accuracy\", which is a name of the harness's own"));
+  expect_refused("the algorithm observes \"accuracy\", which is a name of the harness's own",
+                 [&] { simulation.next_round(); });
   EXPECT_EQ(simulation.rounds_done(), 0);
 }
 
@@ -75,8 +73,8 @@ TEST_F(ObservedMeans, TellWhoTookWhichModel) {
   EXPECT_THAT(secret.next_round().choices, IsEmpty());
 
   algorithm.on_aggregate = [](Server& server) { server.choices = {0, -1, 2}; };
-  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
-              HasSubstr("the algorithm tells 3 choices of models for a cohort of 3, -1 the least"));
+  expect_refused("the algorithm tells 3 choices of models for a cohort of 3, -1 the least",
+                 [&] { simulation.next_round(); });
 }
 
 TEST_F(ObservedMeans, OfNothingAreNone) { EXPECT_THAT(observed_means({}), IsEmpty()); }

@@ -8,7 +8,6 @@
 #include "harness/simulation/checkpoint.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -107,7 +106,7 @@ TEST_F(SimulationTest, ReportsEachClientThatIsDone) {
 
 std::string restoring_refusal(Simulation& simulation, const Bytes& bytes) {
   const Bytes before = simulation.save();
-  std::string message = test::message_of([&] { simulation.restore(bytes); });
+  std::string message = message_of([&] { simulation.restore(bytes); });
   EXPECT_EQ(simulation.save(), before);
   return message;
 }

@@ -5,12 +5,9 @@
 #include "harness/simulation/round_notes.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using test::message_of;
 
 // Inputs are two "images" of three channels and one pixel.
 class SyntheticBatches : public SmallRuns<> {

@@ -4,7 +4,6 @@
 #include "fedarena/base/child_program.hpp"
 
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena::slurm {
@@ -33,11 +32,10 @@ ChildOutcome run_task(const test::Scratch& scratch, const std::string& number) {
 
 TEST(BatchScript, NamesEachOptionOnALineOfItsOwn) {
   const test::Scratch scratch;
-  EXPECT_THAT(
-      batch_script(hostile_job(scratch)),
-      AllOf(HasSubstr("#SBATCH --array=\"0-1%3\"\n"), HasSubstr("#SBATCH --exclusive\n"),
-            HasSubstr("#SBATCH --account=\"a b'c\\\"d\\\\e$(touch hit)`touch hit`;touch hit #%A\"\n"),
-            HasSubstr("/out %% dir/slurm/%A_%a.log\"\n"), HasSubstr("#SBATCH --open-mode=\"append\"\n")));
+  EXPECT_THAT(batch_script(hostile_job(scratch)),
+              has_all("#SBATCH --array=\"0-1%3\"\n", "#SBATCH --exclusive\n",
+                      "#SBATCH --account=\"a b'c\\\"d\\\\e$(touch hit)`touch hit`;touch hit #%A\"\n",
+                      "/out %% dir/slurm/%A_%a.log\"\n", "#SBATCH --open-mode=\"append\"\n"));
 }
 
 TEST(BatchScript, PassesEveryValueAsOneWordThatNobodyExecutes) {
@@ -65,12 +63,10 @@ TEST(BatchScript, RefusesWhatWouldBeAnotherLine) {
   const test::Scratch scratch;
   BatchJob job = hostile_job(scratch);
   job.options = {{"account", "a\n#SBATCH --wrap=x"}};
-  EXPECT_THAT(test::message_of([&] { batch_script(job); }),
-              HasSubstr("\"a\\n#SBATCH --wrap=x\" cannot stand in a batch script"));
+  expect_refused("\"a\\n#SBATCH --wrap=x\" cannot stand in a batch script", [&] { batch_script(job); });
   job.options = {};
   job.out = "/shared/a\\b";
-  EXPECT_THAT(test::message_of([&] { batch_script(job); }),
-              HasSubstr("no logs into a folder with a backslash"));
+  expect_refused("no logs into a folder with a backslash", [&] { batch_script(job); });
 }
 
 }  // namespace

@@ -3,14 +3,12 @@
 
 #include "tests/harness/slurm/fake_slurm.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena::slurm {
 namespace {
 
 using test::Environment;
 using test::FakeQueue;
-using test::message_of;
 using test::no_task;
 using test::task;
 
@@ -40,8 +38,8 @@ TEST_F(ClaimOf5, NamesJobAndHostAndIsGivenBack) {
     ASSERT_TRUE(claim);
     EXPECT_FALSE(claim->taken_over());
     EXPECT_NO_THROW(claim->check());
-    EXPECT_THAT(test::content_of(file), AllOf(HasSubstr("\"job\": \"5_3\""), HasSubstr("\"restart\": 2"),
-                                              HasSubstr("\"host\": \""), HasSubstr("\"process\": ")));
+    EXPECT_THAT(test::content_of(file),
+                has_all("\"job\": \"5_3\"", "\"restart\": 2", "\"host\": \"", "\"process\": "));
   }
   EXPECT_FALSE(std::filesystem::exists(file));
 }
@@ -57,14 +55,13 @@ TEST_F(ClaimOf5, IsHeldAgainstOthersWhileTheJobIsKnown) {
   const FakeQueue queue("echo '5_3|RUNNING|n1|None'");
   for (const auto& other : {task("6", "0"), no_task()}) {
     const Environment slurm(other);
-    EXPECT_THAT(message_of([&] { Claim::take(scratch.path()); }),
-                AllOf(HasSubstr("this cell belongs to job 5_3 on "), HasSubstr("which is queued or runs"),
-                      HasSubstr("scancel 5_3")));
+    expect_refused(has_all("this cell belongs to job 5_3 on ", "which is queued or runs", "scancel 5_3"),
+                   [&] { Claim::take(scratch.path()); });
   }
   // Nor is it taken where nobody can say.
   queue.answer(kUnreachable);
   const Environment slurm(task("6", "0"));
-  EXPECT_THAT(message_of([&] { Claim::take(scratch.path()); }), HasSubstr("remove " + file.string()));
+  expect_refused("remove " + file.string(), [&] { Claim::take(scratch.path()); });
 }
 
 TEST_F(ClaimOf5, PassesOnOnceTheJobIsOver) {
@@ -93,19 +90,18 @@ TEST_F(ClaimOf5, IsLostToALaterStartOfTheSameJob) {
   const std::optional<Claim> second = Claim::take(scratch.path());
   ASSERT_TRUE(second);
   EXPECT_TRUE(second->taken_over());
-  EXPECT_THAT(message_of([&] { first->check(); }), HasSubstr("this cell belongs to job 5_3 on "));
+  expect_refused("this cell belongs to job 5_3 on ", [&] { first->check(); });
   first.reset();
   EXPECT_NO_THROW(second->check()) << "who lost a claim must not give it back";
   const Environment late(task("5", "3"));
-  EXPECT_THAT(message_of([&] { Claim::take(scratch.path()); }), HasSubstr("a later start of job 5_3"));
+  expect_refused("a later start of job 5_3", [&] { Claim::take(scratch.path()); });
 }
 
 // As where a job starts the program several times.
 TEST_F(ClaimOf5, IsNotTakenFromALivingProcessOfTheSameStart) {
   const Environment slurm(task("5", "3"));
   const std::optional<Claim> first = Claim::take(scratch.path());
-  EXPECT_THAT(message_of([&] { Claim::take(scratch.path()); }),
-              HasSubstr("of the same job is running this cell"));
+  expect_refused("of the same job is running this cell", [&] { Claim::take(scratch.path()); });
   EXPECT_NO_THROW(first->check());
 }
 

@@ -8,7 +8,6 @@
 #include "results/live/live_text.hpp"
 #include "tests/harness/slurm/fake_slurm.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena::slurm {
 namespace {
@@ -55,7 +54,7 @@ TEST(Submission, IsRefusedWhereItWouldLeadElsewhere) {
   const auto refused = [](auto change) {
     Submission other = submission();
     change(other);
-    return test::message_of([&] { parse_submission(to_json_text(other), "s.json"); });
+    return message_of([&] { parse_submission(to_json_text(other), "s.json"); });
   };
   EXPECT_THAT(refused([](Submission& other) { other.job = "5 --me"; }), HasSubstr("the number of a job"));
   for (const char* folder : {"/etc", "../other", ""})
@@ -68,9 +67,9 @@ TEST(Submission, IsMadeByOneProcessAtATime) {
   const auto submit = [&] { const Submitting alone(scratch.path()); };
   {
     const Submitting alone(scratch.path());
-    EXPECT_THAT(test::message_of(submit), AllOf(HasSubstr(fmt::format("process {} on ", ::getpid())),
-                                                HasSubstr("squeue --me"), HasSubstr("remove this file")));
-    EXPECT_THAT(test::message_of(submit), HasSubstr("at work here")) << "the refused one took the file along";
+    expect_refused(has_all(fmt::format("process {} on ", ::getpid()), "squeue --me", "remove this file"),
+                   submit);
+    EXPECT_THAT(message_of(submit), HasSubstr("at work here")) << "the refused one took the file along";
   }
   submit();
 }
@@ -123,11 +122,10 @@ TEST(CellTasks, ShowWhatIsQueuedAndWhatRunsElsewhere) {
   add_tasks(cells, *tasks);
   EXPECT_EQ(cells[0].work, results::Work::kRunning);
   EXPECT_TRUE(cells[0].seconds_left);
-  EXPECT_THAT(results::render_list(cells), AllOf(HasSubstr("running (5_0 on n1)        4/20"),
-                                                 HasSubstr("queued (5_1: Resources)    0/20")));
+  EXPECT_THAT(results::render_list(cells),
+              has_all("running (5_0 on n1)        4/20", "queued (5_1: Resources)    0/20"));
   EXPECT_THAT(results::live_text(cells, {}),
-              AllOf(HasSubstr("1 cell begun: 1 running, 1 queued;"), HasSubstr("queued   fedprox, seed 1"),
-                    HasSubstr("5_1: Resources")));
+              has_all("1 cell begun: 1 running, 1 queued;", "queued   fedprox, seed 1", "5_1: Resources"));
 
   // A finished one stays so, though its task takes a while to end.
   cells[0].work = results::Work::kFinished;

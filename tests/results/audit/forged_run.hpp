@@ -133,6 +133,10 @@ class ForgedRun : public testing::Test {
     return ledger_of_clients(always(population), as_if.list().empty() ? Answers() : Answers(always(as_if)));
   }
 
+  // That the ledger differs in this and in nothing else.
+  static testing::Matcher<std::vector<std::string>> differs(const std::string& what) {
+    return testing::ElementsAre("ledger.json: " + what);
+  }
   // The difference that each of the three clients has.
   static std::string of_all(const std::string& kind, const std::string& recorded,
                             const std::string& recomputed) {

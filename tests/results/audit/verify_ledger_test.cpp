@@ -16,7 +16,7 @@ TEST_F(ForgedRun, IsNotWhatTheExperimentGives) {
     return client == 0 ? std::optional(RoundAccesses()) : std::nullopt;
   };
   EXPECT_THAT(differences(toml("none"), ledger_of(Unit::kNothing, of_the_first)),
-              ElementsAre("ledger.json: rounds of client 1 and 1 more is 0; recomputed: 4"));
+              differs("rounds of client 1 and 1 more is 0; recomputed: 4"));
 }
 
 // Every message costs the same, so that a budget is worth a number of rounds.
@@ -82,7 +82,7 @@ TEST_F(ForgedRun, IsNoticedByEverySettingOfItsExperiment) {
               Contains("ledger.json: sampling rate of client 0 and 1 more is 0.2; recomputed: 0.1 or 1"));
   EXPECT_THAT(with("local_epochs", "1"), Contains(of_all("accesses in a round", "10", "5")));
   EXPECT_THAT(with("local_steps", "7"), Contains(of_all("accesses in a round", "10", "7")));
-  EXPECT_THAT(with("clients", "4"), ElementsAre("ledger.json: clients of the partition is 3; recomputed: 4"));
+  EXPECT_THAT(with("clients", "4"), differs("clients of the partition is 3; recomputed: 4"));
   EXPECT_THAT(with("size", "2"), Contains(StartsWith("ledger.json: rounds of client ")));
 }
 
@@ -161,7 +161,7 @@ TEST_F(ForgedRun, WhoseStopIsLeftOut) {
     return differences_after_a_stop(2, toml("record"), ledger_of_records(honest, charged, says_so ? 2 : 0));
   };
   EXPECT_THAT(stopped(kRounds, true), IsEmpty());
-  EXPECT_THAT(stopped(2, false), ElementsAre("ledger.json: ended_after is 0; recomputed: 2"));
+  EXPECT_THAT(stopped(2, false), differs("ended_after is 0; recomputed: 2"));
   EXPECT_THAT(stopped(kRounds, false), Contains("ledger.json: ended_after is 0; recomputed: 2"));
   EXPECT_THAT(stopped(3, true), Contains(of_all("rounds", "3", "4")));
   // Of the others nothing was made.

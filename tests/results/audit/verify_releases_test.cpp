@@ -12,7 +12,7 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
     return differences(toml("local", all), ledger_of(Unit::kLocal, [&](auto, auto) { return sent; }));
   };
   const auto differ = [](const std::string& what) {
-    return ElementsAre("ledger.json: message of client 0 and 2 more is " + what);
+    return differs("message of client 0 and 2 more is " + what);
   };
   const Settings laplace = {{"mechanism", "\"laplace\""}, {"clip_norm", "3.0"}};
   Settings metric = laplace, relative = laplace;
@@ -123,8 +123,8 @@ TEST_F(ForgedRun, IsNoticedByTheReleaseOfItsLabels) {
               IsEmpty());
   EXPECT_THAT(with({{"stages", "2"}}, {{RandomizedResponse{2, 1.5}, 1}}), IsEmpty());
   EXPECT_THAT(with({{"stages", "2"}}, {{release, 1}}),
-              ElementsAre("ledger.json: release of labels is 10-ary randomised response (epsilon 1.5); "
-                          "recomputed: 2-ary randomised response (epsilon 1.5)"));
+              differs("release of labels is 10-ary randomised response (epsilon 1.5); recomputed: 2-ary "
+                      "randomised response (epsilon 1.5)"));
   EXPECT_THAT(with({}, {{RandomizedResponse{10, 0.5}, 1}}), ElementsAre(HasSubstr("release of labels is")));
   EXPECT_THAT(with({}, {}), ElementsAre(HasSubstr("releases of labels is 0; recomputed: 1")));
   EXPECT_THAT(with({}, {{release, 2}}), ElementsAre(HasSubstr("releases of labels is 2; recomputed: 1")));
@@ -153,9 +153,8 @@ TEST_F(ForgedRun, IsNoticedByMessagesAroundCentres) {
   EXPECT_THAT(with("\"k-means\"", [](std::int64_t) { return 5; }),
               ElementsAre(HasSubstr("message of client 0 and 11 more is Gaussian (noise multiplier 2.5")));
   EXPECT_THAT(with("\"k-means\"", [](std::int64_t client) { return client == 1 ? 1.5 : 2; }),
-              ElementsAre("ledger.json: message around centres of client 1 and 3 more is Gaussian (noise "
-                          "multiplier 0.75, replace-one); recomputed: Gaussian (noise multiplier 1, "
-                          "replace-one) as of client 0"));
+              differs("message around centres of client 1 and 3 more is Gaussian (noise multiplier 0.75, "
+                      "replace-one); recomputed: Gaussian (noise multiplier 1, replace-one) as of client 0"));
 }
 
 // Whose noise multipliers differ, each by its own.
@@ -187,10 +186,8 @@ TEST_F(ForgedRun, IsNoticedByTheNoiseOfEachClient) {
   };
   EXPECT_THAT(with("[2.0, 3.5]"), IsEmpty());
   EXPECT_THAT(with("[2.0, 3.5, 2.0, 9.0]"), IsEmpty());
-  EXPECT_THAT(with("[2.0, 3.6]"),
-              ElementsAre("ledger.json: noise multiplier of client 1 is 3.5; recomputed: 3.6"));
-  EXPECT_THAT(with("[2.5, 3.5]"),
-              ElementsAre("ledger.json: noise multiplier of client 0 and 1 more is 2; recomputed: 2.5"));
+  EXPECT_THAT(with("[2.0, 3.6]"), differs("noise multiplier of client 1 is 3.5; recomputed: 3.6"));
+  EXPECT_THAT(with("[2.5, 3.5]"), differs("noise multiplier of client 0 and 1 more is 2; recomputed: 2.5"));
   EXPECT_THROW(with("[2.0, x]"), Error);
   EXPECT_THROW(with("[]"), Error);
 }
@@ -240,13 +237,12 @@ TEST_F(ForgedRun, WhereTestsThatTellLabelCountsAreNotCharged) {
   EXPECT_THAT(with("name = \"mnist\"\n", {exact}), IsEmpty());
   EXPECT_THAT(
       with("name = \"mnist\"\n", {}),
-      ElementsAre("ledger.json: exact access (label counts) of all clients is missing; recomputed: by "
-                  "the tests of clients"));
+      differs("exact access (label counts) of all clients is missing; recomputed: by the tests of clients"));
   EXPECT_THAT(with("name = \"mnist\"\n", {open}, "true"), IsEmpty());
   EXPECT_THAT(
       with("name = \"mnist\"\n", {}, "true"),
-      ElementsAre("ledger.json: declared public (label counts) of all clients is missing; recomputed: "
-                  "by the tests of clients"));
+      differs(
+          "declared public (label counts) of all clients is missing; recomputed: by the tests of clients"));
   // Perhaps on the examples of their own users.
   EXPECT_THAT(with("name = \"femnist\"\n", {}), IsEmpty());
   EXPECT_THAT(with("name = \"csv\"\nuser = \"patient\"\nstandardise = \"none\"\n", {}),
@@ -276,14 +272,13 @@ TEST_F(ForgedRun, WithoutWhatItsAlgorithmReadsExactly) {
   const Access classes{ExactAccess{"classes"}, 1}, examples{ExactAccess{"examples"}, 1};
   const std::string missing = " of client 0 and 2 more is missing; recomputed: in rounds 1 to 4";
   EXPECT_THAT(with("record", {classes, examples}), IsEmpty());
-  EXPECT_THAT(with("record", {classes}), ElementsAre("ledger.json: exact access (examples)" + missing));
-  EXPECT_THAT(with("record", {examples}), ElementsAre("ledger.json: exact access (classes)" + missing));
+  EXPECT_THAT(with("record", {classes}), differs("exact access (examples)" + missing));
+  EXPECT_THAT(with("record", {examples}), differs("exact access (classes)" + missing));
   EXPECT_THAT(with("record", {{DeclaredPublic{"classes"}, 1}, examples}, "true"), IsEmpty());
-  EXPECT_THAT(with("record", {examples}, "true"),
-              ElementsAre("ledger.json: declared public (classes)" + missing));
+  EXPECT_THAT(with("record", {examples}, "true"), differs("declared public (classes)" + missing));
   EXPECT_THAT(with("client", {{ExactAccess{"messages"}, 1}}), IsEmpty());
   EXPECT_THAT(with("client", {}),
-              ElementsAre("ledger.json: exact access (messages) is missing; recomputed: in rounds 1 to 4"));
+              differs("exact access (messages) is missing; recomputed: in rounds 1 to 4"));
 }
 
 TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
@@ -301,14 +296,13 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   };
   EXPECT_THAT(of_records(has_proxy + scaled("csv", "\"features\""), {proxy, features}), IsEmpty());
   EXPECT_THAT(of_records(has_proxy + scaled("csv", "\"features\""), {features}),
-              ElementsAre("ledger.json: public_data is \"means and deviations of the features\"; recomputed: "
-                          "\"the server's proxy data, means and deviations of the features\""));
+              differs("public_data is \"means and deviations of the features\"; recomputed: \"the server's "
+                      "proxy data, means and deviations of the features\""));
   EXPECT_THAT(of_records(scaled("csv", "\"all\""), {features + " and the target"}), IsEmpty());
   const std::string digests = "who holds which examples (dealt in the order of their digests)";
   EXPECT_THAT(of_records(scaled("image-folder", "true"), {"the classes", features, digests}), IsEmpty());
   EXPECT_THAT(of_records(scaled("image-folder", "false"), {digests}),
-              ElementsAre("ledger.json: public_data is \"" + digests + "\"; recomputed: \"the classes, " +
-                          digests + "\""));
+              differs("public_data is \"" + digests + "\"; recomputed: \"the classes, " + digests + "\""));
   const std::string counted = "\n[data]\nname = \"csv\"\ntask = \"auto\"\ncategorical = \"city\"\n";
   EXPECT_THAT(of_records(counted, {"which columns hold numbers", "the categories", "the classes"}),
               IsEmpty());
@@ -318,12 +312,11 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   const std::string begun = "\n[model]\nname = \"mlp\"\nweights = \"w.npz\"\n";
   EXPECT_THAT(of_records(begun, {"the initial weights"}), IsEmpty());
   EXPECT_THAT(of_records(begun, {}),
-              ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the initial weights\""));
+              differs("public_data is \"nothing\"; recomputed: \"the initial weights\""));
   const std::string validates = "\n[evaluation]\nvalidation_fraction = 0.1\n";
   EXPECT_THAT(of_records(validates, {"the validation examples"}), IsEmpty());
-  EXPECT_THAT(
-      of_records(validates, {}),
-      ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the validation examples\""));
+  EXPECT_THAT(of_records(validates, {}),
+              differs("public_data is \"nothing\"; recomputed: \"the validation examples\""));
   EXPECT_THAT(of_records("\n[evaluation]\nvalidation_fraction = 0.0\nheld_out_clients = 0.0\n", {}),
               IsEmpty());
   Ledger messages = ledger_of(Unit::kLocal, [](auto, auto) {
@@ -331,9 +324,8 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   });
   const std::string tested =
       toml("local", {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}}) + tests_clients;
-  EXPECT_THAT(
-      differences(tested, messages),
-      ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the clients' own test examples\""));
+  EXPECT_THAT(differences(tested, messages),
+              differs("public_data is \"nothing\"; recomputed: \"the clients' own test examples\""));
   const auto by_user = [&](const std::string& data) {
     return toml("local", {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}}) +
            "\n[partition]\nkind = \"by-user\"\n\n[data]\nname = \"" + data + "\"\n";
@@ -360,22 +352,19 @@ TEST_F(ForgedRun, UnderThePolicyOfClients) {
     return differences(toml("client", all), ledger_of_clients(population, as_if));
   };
   EXPECT_THAT(with({}, accesses(fixed(1, {2}), 1)), IsEmpty());
-  EXPECT_THAT(with({}, accesses(fixed(0.5, {2}), 1)),
-              ElementsAre("ledger.json: sampling rate is 0.5; recomputed: 1"));
-  EXPECT_THAT(with({}, accesses(fixed(1, {3}), 1)),
-              ElementsAre("ledger.json: noise multiplier is 3; recomputed: 2"));
-  EXPECT_THAT(with({}, accesses(fixed(1, {2}), 2)),
-              ElementsAre("ledger.json: accesses in a round is 2; recomputed: 1"));
-  EXPECT_THAT(with({}, {}), ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
+  EXPECT_THAT(with({}, accesses(fixed(0.5, {2}), 1)), differs("sampling rate is 0.5; recomputed: 1"));
+  EXPECT_THAT(with({}, accesses(fixed(1, {3}), 1)), differs("noise multiplier is 3; recomputed: 2"));
+  EXPECT_THAT(with({}, accesses(fixed(1, {2}), 2)), differs("accesses in a round is 2; recomputed: 1"));
+  EXPECT_THAT(with({}, {}), differs("accesses in a round is 0; recomputed: 1"));
   EXPECT_THAT(with({}, accesses(ExactAccess{"messages"}, 3)), IsEmpty());
   // As feddf has it: messages one by one, then their mean; as ifca has it, with nothing to rescale.
   const Access read{ExactAccess{"messages"}, 1};
   EXPECT_THAT(with({}, RoundAccesses({read, {fixed(1, {2}), 1}})), IsEmpty());
   EXPECT_THAT(with({}, RoundAccesses({{fixed(1, {2}), 1}, read})), IsEmpty());
   EXPECT_THAT(with({}, RoundAccesses({read, {fixed(1, {2}), 2}})),
-              ElementsAre("ledger.json: accesses in a round is 2; recomputed: 1"));
+              differs("accesses in a round is 2; recomputed: 1"));
   EXPECT_THAT(with({}, RoundAccesses({read, {fixed(1, {3}), 1}})),
-              ElementsAre("ledger.json: noise multiplier is 3; recomputed: 2"));
+              differs("noise multiplier is 3; recomputed: 2"));
 
   // The count of adaptive clipping: 3 is 5 of the sum and 3.75 of the bit, whose norm is a half.
   EXPECT_THAT(with({{"adaptive_clipping", "true"}, {"noise_multiplier", "3.0"}, {"count_noise", "1.875"}},
@@ -385,13 +374,13 @@ TEST_F(ForgedRun, UnderThePolicyOfClients) {
   const Settings larger = {{"as_if_cohort", "30"}, {"as_if_population", "300"}};
   EXPECT_THAT(with(larger, accesses(fixed(1, {0.2}), 1), accesses(fixed(0.1, {2}), 1)), IsEmpty());
   EXPECT_THAT(with(larger, accesses(fixed(1, {0.2}), 1), accesses(fixed(0.01, {2}), 1)),
-              ElementsAre("ledger.json: sampling rate as if is 0.01; recomputed: 0.1"));
+              differs("sampling rate as if is 0.01; recomputed: 0.1"));
   EXPECT_THAT(with(larger, accesses(fixed(1, {0.2}), 1)),
-              ElementsAre("ledger.json: accesses as if is none; recomputed: some"));
+              differs("accesses as if is none; recomputed: some"));
   EXPECT_THAT(with(larger, RoundAccesses({read, {fixed(1, {0.2}), 1}}), accesses(fixed(0.1, {2}), 1)),
               IsEmpty());
   EXPECT_THAT(with(larger, accesses(ExactAccess{"messages"}, 1), accesses(fixed(0.1, {2}), 1)),
-              ElementsAre("ledger.json: answers as if is 4; recomputed: 0"));
+              differs("answers as if is 4; recomputed: 0"));
 }
 
 TEST_F(ForgedRun, UnderThePolicyOfClientsBeforeTheFirstRound) {
@@ -411,7 +400,7 @@ TEST_F(ForgedRun, UnderThePolicyOfClientsWhereRoundsWereLeftOut) {
     return differences(toml("client", {{"name", algorithm}}), ledger_of_clients(answers, {}, 2));
   };
   EXPECT_THAT(with("\"theirs\"", accesses(gaussian(1), 1)), IsEmpty());
-  EXPECT_THAT(with("\"theirs\"", {}), ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
+  EXPECT_THAT(with("\"theirs\"", {}), differs("accesses in a round is 0; recomputed: 1"));
 }
 
 // Not every server looks at what every round brings.
@@ -429,10 +418,8 @@ TEST_F(ForgedRun, UnderThePolicyOfClientsWhereARoundIsSilent) {
   for (const bool as_if : {false, true}) {
     EXPECT_THAT(with("\"pppfl\"", 1, as_if), IsEmpty());
     EXPECT_THAT(with("\"theirs\"", 3, as_if), IsEmpty());
-    EXPECT_THAT(with("\"pppfl\"", 2, as_if),
-                ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
-    EXPECT_THAT(with("\"fedavg\"", 1, as_if),
-                ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
+    EXPECT_THAT(with("\"pppfl\"", 2, as_if), differs("accesses in a round is 0; recomputed: 1"));
+    EXPECT_THAT(with("\"fedavg\"", 1, as_if), differs("accesses in a round is 0; recomputed: 1"));
   }
 }
 

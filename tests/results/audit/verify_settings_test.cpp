@@ -73,8 +73,7 @@ TEST_F(VerifyPartition, FindsSizesThatAreNotThoseOfTheLedger) {
 
 TEST_F(VerifyPartition, RefusesADamagedFile) {
   run_.edit(kPartitionFile, "[500,500]", "[500]");
-  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }),
-              testing::AllOf(HasSubstr("partition.json"), HasSubstr("\"class_counts\"")));
+  expect_refused(has_all("partition.json", "\"class_counts\""), [&] { verify_run(run_.path()); });
 }
 
 // Has a run be on data that are known by their name; its experiment, summary, card and rounds say so.
@@ -160,8 +159,7 @@ TEST_F(VerifySettings, FollowsTheRuleThatEndedARun) {
   });
   EXPECT_THAT(run_.differences(), IsEmpty());
   run_.edit(kExperimentFile, "every = 2", "every = 3");
-  EXPECT_THAT(run_.differences(),
-              testing::Contains("summary.json: stopped_by is \"patience\"; recomputed: \"\""));
+  EXPECT_THAT(run_.differences(), Contains("summary.json: stopped_by is \"patience\"; recomputed: \"\""));
 }
 
 TEST_F(VerifySettings, NoticesClassesThatTheDataDoNotHave) {
@@ -196,10 +194,10 @@ TEST_F(VerifySettings, NoticesAccuraciesOfOtherClassesThanThereAre) {
     if (round.round == 3) round.classes.reset();
   });
   EXPECT_THAT(run_.differences(),
-              testing::Contains("rounds.jsonl: class_accuracy of round 3 is absent; recomputed: a list"));
+              Contains("rounds.jsonl: class_accuracy of round 3 is absent; recomputed: a list"));
   run_.change_rounds([](RoundRecord& round) { round.classes.reset(); });
-  EXPECT_THAT(run_.differences(), testing::Contains("rounds.jsonl: class_accuracy of round 1 and 3 more is "
-                                                    "absent; recomputed: a list"));
+  EXPECT_THAT(run_.differences(), Contains("rounds.jsonl: class_accuracy of round 1 and 3 more is "
+                                           "absent; recomputed: a list"));
 }
 
 // Of the classes of glyphs, 200 test examples each.

@@ -83,9 +83,7 @@ TEST_F(Verify, NoticesEveryResultThatIsOff) {
       document[field] = document[field].get<double>() * (1 + 1e-6);
     }
     put(run_.path() / kSummaryFile, document.dump());
-    const std::vector<std::string> lines = run_.differences();
-    ASSERT_THAT(lines, SizeIs(1)) << field;
-    EXPECT_THAT(lines.front(), HasSubstr(std::string("summary.json: ") + field + " is "));
+    EXPECT_THAT(run_.differences(), ElementsAre(StartsWith(fmt::format("summary.json: {} is ", field))));
   }
 }
 
@@ -160,9 +158,7 @@ TEST_F(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
   run_.change_rounds([](RoundRecord& round) {
     if (round.round == 3) round.epsilon = *round.epsilon / 2;
   });
-  const std::vector<std::string> lines = run_.differences();
-  ASSERT_THAT(lines, SizeIs(1));
-  EXPECT_THAT(lines.front(), HasSubstr("rounds.jsonl: round 3 epsilon is "));
+  EXPECT_THAT(run_.differences(), ElementsAre(StartsWith("rounds.jsonl: round 3 epsilon is ")));
 }
 
 TEST_F(Verify, NoticesAnEpsilonThatFalls) {
@@ -187,24 +183,23 @@ TEST_F(Verify, NoticesALedgerOfOtherRounds) {
   run.edit(kLedgerFile, "\"last_round\": 3,\n     \"participations\": 3",
            "\"last_round\": 2,\n     \"participations\": 2");
   EXPECT_THAT(run.differences(),
-              testing::Contains(HasSubstr("ledger.json: participations of all clients is 7; recomputed: 8")));
-  EXPECT_THAT(run.differences(),
-              testing::Contains(HasSubstr("ledger.json: clients in round 3 is 2; recomputed: 3")));
+              Contains(HasSubstr("ledger.json: participations of all clients is 7; recomputed: 8")));
+  EXPECT_THAT(run.differences(), Contains(HasSubstr("ledger.json: clients in round 3 is 2; recomputed: 3")));
 }
 
 TEST_F(Verify, NoticesARoundThatIsGone) {
   run_.open().truncate_rounds(3);
-  EXPECT_THAT(run_.differences(), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
+  EXPECT_THAT(run_.differences(), Contains("summary.json: rounds_done is 4; recomputed: 3"));
 }
 
 TEST_F(Verify, RefusesRecordsThatCannotBeRead) {
   put(run_.path() / kLedgerFile, "{");
-  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }),
-              HasSubstr("ledger.json: not a ledger: not valid JSON from byte 2 on"));
+  expect_refused("ledger.json: not a ledger: not valid JSON from byte 2 on",
+                 [&] { verify_run(run_.path()); });
   put(run_.path() / kLedgerFile, "{\"schema\": 1e999}");
-  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("holds a number that is out of range"));
+  expect_refused("holds a number that is out of range", [&] { verify_run(run_.path()); });
   std::filesystem::remove(run_.path() / kLedgerFile);
-  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("ledger.json: is not there"));
+  expect_refused("ledger.json: is not there", [&] { verify_run(run_.path()); });
 }
 
 // The scores are what they are: nothing differs, and nobody may overlook it.
@@ -223,7 +218,7 @@ TEST_F(Verify, SaysThatAnAuditContradictsTheClaim) {
       "[audit]\nkind = \"gradient\"\ncanaries = 200\nguesses = 100\nnoise = \"on\"\n\n" + experiment);
   const Verification found = verify_run(run_.path());
   EXPECT_THAT(found.differences, IsEmpty());
-  EXPECT_THAT(found.notes, testing::Contains(HasSubstr("contradicts the claimed epsilon of ")));
+  EXPECT_THAT(found.notes, Contains(HasSubstr("contradicts the claimed epsilon of ")));
 }
 
 TEST_F(Verify, FindsLossesBelowZero) {

@@ -8,13 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "harness/digest/sha256.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/seal.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 
@@ -23,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::content_of;
-using test::message_of;
 using testing::AnyOf;
 
 const std::string kDigest(64, 'a');

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -7,8 +6,8 @@
 
 #include "results/bundle/bundle.hpp"
 #include "results/record/durable_file.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
@@ -58,11 +57,11 @@ TEST_F(BuildDifferenceTest, TellsCommitAndPlugin) {
 
 TEST_F(BuildDifferenceTest, WhatAnOlderRecordDoesNotSayCountsAsDifferent) {
   const std::vector<std::string> found = differences("{}");
-  EXPECT_THAT(found, testing::Contains("commit 0123abc, now not recorded"));
-  EXPECT_THAT(found, testing::Contains("version of the plugin of dp-fedavg 1, now not recorded"));
+  EXPECT_THAT(found, Contains("commit 0123abc, now not recorded"));
+  EXPECT_THAT(found, Contains("version of the plugin of dp-fedavg 1, now not recorded"));
   put(left_ / kEnvironmentFile, "{}");
-  EXPECT_THAT(differences("{}"), testing::Contains("program_sha256 not recorded, now not recorded"));
-  EXPECT_THAT(test::message_of([&] { differences("[]"); }), testing::HasSubstr("environment.json"));
+  EXPECT_THAT(differences("{}"), Contains("program_sha256 not recorded, now not recorded"));
+  expect_refused("environment.json", [&] { differences("[]"); });
 }
 
 TEST_F(BuildDifferenceTest, TellsGpus) {
@@ -138,9 +137,9 @@ TEST_F(RecordDifferenceTest, TheLastBitOfANumberIsOne) {
 }
 
 TEST_F(RecordDifferenceTest, NotANumberIsEqualToItself) {
-  replace_last(1, 0.5, std::numeric_limits<double>::quiet_NaN());
+  replace_last(1, 0.5, kNan);
   EXPECT_THAT(record_differences(right_, right_), IsEmpty());
-  EXPECT_THAT(texts(), testing::Contains(testing::HasSubstr("test_loss was")));
+  EXPECT_THAT(texts(), Contains(HasSubstr("test_loss was")));
 }
 
 TEST_F(RecordDifferenceTest, FilesAreComparedByteByByte) {

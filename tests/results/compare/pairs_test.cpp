@@ -1,12 +1,12 @@
 #include "results/compare/pairs.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "fedarena/base/stream.hpp"
 
 #include "results/compare/compared_rows.hpp"
 #include "results/write/render.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
@@ -60,8 +60,8 @@ TEST(Pairs, AreThoseWithOneLabelWhereThatIsAskedFor) {
   EXPECT_EQ(verdict_text(pairs.pairs[1], pairs.metric), "mine is better");
   EXPECT_THAT(pairs.notes, Contains("each row is compared with mine alone, and corrected for these pairs"));
   EXPECT_THAT(names(compare(rows, {.labels = {"fedavg"}, .against = "mine"})), ElementsAre("fedavg : mine"));
-  EXPECT_THAT(message_of([&] { compare(rows, {.against = "min"}); }),
-              HasSubstr("--against: no finished run is labelled \"min\""));
+  expect_refused("--against: no finished run is labelled \"min\"",
+                 [&] { compare(rows, {.against = "min"}); });
 }
 
 TEST(Pairs, AreAllOfThePairsOfAFolder) {
@@ -152,8 +152,8 @@ TEST(Pairs, AreOfOnePointOfAGrid) {
   EXPECT_THAT(notes,
               Contains(StartsWith("dp-fedavg and dp-fedprox (training.rate=0.5) are compared across")));
   EXPECT_THAT(notes, Contains(StartsWith("dp-fedavg (training.rate=0.1): accesses changed from round")));
-  EXPECT_THAT(message_of([&] { compare(privately); }),
-              StartsWith("dp-fedavg and dp-fedprox (training.rate=0.1) differ in largest epsilon: "));
+  expect_refused(StartsWith("dp-fedavg and dp-fedprox (training.rate=0.1) differ in largest epsilon: "),
+                 [&] { compare(privately); });
   const Pairs across = compare(rows, {.across = {kAcrossGrid}});
   EXPECT_THAT(across.pairs, SizeIs(10));
   EXPECT_THAT(pair_keys(across), ElementsAre());
@@ -165,12 +165,11 @@ TEST(Pairs, NeedTwoRows) {
       message_of([] { compare({row_of("fedavg", kWorse)}); }),
       "there is nothing to compare \"fedavg\" with\n  name folders with finished runs of two algorithms, or "
       "of two settings");
-  EXPECT_THAT(message_of([] {
-                compare({at_rate("fedavg", "0.1"), at_rate("fedavg", "0.2")});
-              }),
-              HasSubstr("\n  --across grid compares the points of a grid with each other"));
-  EXPECT_THAT(message_of([] { compare_rows(std::vector{found(unfinished("fedavg", 1, 2))}, {}); }),
-              HasSubstr("there is nothing to compare: no run is finished"));
+  expect_refused("\n  --across grid compares the points of a grid with each other", [] {
+    compare({at_rate("fedavg", "0.1"), at_rate("fedavg", "0.2")});
+  });
+  expect_refused("there is nothing to compare: no run is finished",
+                 [] { compare_rows(std::vector{found(unfinished("fedavg", 1, 2))}, {}); });
 }
 
 TEST(Pairs, NoteWhatIsNotCounted) {
@@ -193,9 +192,9 @@ TEST(Pairs, NoteWhatIsNotCounted) {
 TEST(Pairs, AreAsManyAsSomebodyMayRead) {
   std::vector<std::vector<FoundRun>> rows;
   for (int i = 0; i <= 200; ++i) rows.push_back(at_rate("fedavg", std::to_string(i)));
-  EXPECT_THAT(
-      message_of([&] { compare(rows, {.across = {kAcrossGrid}}); }),
-      StartsWith("there are 20100 pairs of rows; allowed: at most 20000\n  choose rows with --labels"));
+  expect_refused(
+      StartsWith("there are 20100 pairs of rows; allowed: at most 20000\n  choose rows with --labels"),
+      [&] { compare(rows, {.across = {kAcrossGrid}}); });
 }
 
 TEST(Pairs, AreRefusedWhereMoreThanTheAlgorithmDiffers) {
@@ -210,8 +209,8 @@ TEST(Pairs, AreRefusedWhereMoreThanTheAlgorithmDiffers) {
       "fedavg and scaffold differ in data set: \"digits\" and \"letters\"; index hash of seed 1: \"hash1\" "
       "and \"other\" (and 1 more pair differs)\n  --across data,partition compares them anyway, and says "
       "so; --labels A,B compares fewer rows");
-  EXPECT_THAT(message_of([&] { compare(rows, {.across = {kAcrossData}}); }),
-              HasSubstr("fedavg and scaffold differ in index hash of seed 1"));
+  expect_refused("fedavg and scaffold differ in index hash of seed 1",
+                 [&] { compare(rows, {.across = {kAcrossData}}); });
   const Pairs pairs = compare(rows, {.across = {kAcrossData, kAcrossPartition}});
   EXPECT_THAT(pairs.pairs, SizeIs(3));
   EXPECT_THAT(pairs.notes,
@@ -222,7 +221,7 @@ TEST(Pairs, AreRefusedWhereMoreThanTheAlgorithmDiffers) {
 TEST(Pairs, AreRefusedWhereEpsilonsDiffer) {
   const std::vector<std::vector<FoundRun>> rows = {row_of("dp-fedavg", kWorse, with_privacy(2)),
                                                    row_of("dp-fedprox", kBetter, with_privacy(3))};
-  EXPECT_THAT(message_of([&] { compare(rows); }), HasSubstr("\n  --across epsilon compares them anyway"));
+  expect_refused("\n  --across epsilon compares them anyway", [&] { compare(rows); });
   const Pairs pairs = compare(rows, {.across = {kAcrossEpsilon}});
   EXPECT_EQ(pairs.caption, "Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds");
   EXPECT_THAT(pairs.notes, Contains(HasSubstr("are compared across epsilon: largest epsilon: 2.0000")));
@@ -338,7 +337,7 @@ TEST(Pairs, NameTheMetricWhereThatAloneIsNotFinite) {
   for (const std::int64_t seed : {1, 2, 3}) {
     write_run(scratch / fmt::format("a-{}", seed), "a", seed, 0.5);
     write_run(scratch / fmt::format("b-{}", seed), "b", seed, 0.5, {.round = [&](RoundRecord& round) {
-                if (round.round == 1 && seed == 2) round.test_loss = std::numeric_limits<double>::infinity();
+                if (round.round == 1 && seed == 2) round.test_loss = kInfinity;
               }});
   }
   const Pairs pairs =
@@ -384,8 +383,8 @@ TEST(Pairs, ReadAnotherMetricFromTheRounds) {
   const Pairs pairs = compare_rows(folders, {.metric = parse_round_metric("loss@round=10")});
   EXPECT_NEAR(*pairs.pairs.front().mean, 0.7, 1e-11);
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");
-  EXPECT_THAT(message_of([&] { compare_rows(folders, {.metric = parse_round_metric("worst-client")}); }),
-              HasSubstr("a-1 has no worst-client"));
+  expect_refused("a-1 has no worst-client",
+                 [&] { compare_rows(folders, {.metric = parse_round_metric("worst-client")}); });
 }
 
 // A comparison depends on the runs, not on the order in which they were found.

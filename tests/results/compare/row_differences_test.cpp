@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <limits>
 
 #include "results/compare/compared_rows.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
@@ -168,10 +168,9 @@ TEST(RowDifferences, TakeEpsilonsOfOneTargetAsEqual) {
   EXPECT_THAT(
       texts(with_privacy(2), with_privacy(1.975)),
       ElementsAre("epsilon | largest epsilon: 2.0000 (RDP), 2.5000 (PLD) and 1.9750 (RDP), 2.5000 (PLD)"));
-  const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(texts(with_privacy(infinity), with_privacy(infinity)), IsEmpty());
+  EXPECT_THAT(texts(with_privacy(kInfinity), with_privacy(kInfinity)), IsEmpty());
   EXPECT_THAT(
-      texts(with_privacy(infinity), with_privacy(2)),
+      texts(with_privacy(kInfinity), with_privacy(2)),
       ElementsAre("epsilon | largest epsilon: inf (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)"));
   EXPECT_THAT(texts(with_privacy(0), with_privacy(0)), IsEmpty());
   // One noise for all seeds is found for the one that it costs most, whichever that is.

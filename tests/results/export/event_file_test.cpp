@@ -51,9 +51,8 @@ TEST(EventFile, HoldsTheBytesOfTensorBoardsMessages) {
 // (1 plugin_data (1 plugin_name)).
 TEST(EventFile, HoldsTheSettingsAsText) {
   const std::string text = records_of(event_file(one_round()))[1];
-  EXPECT_THAT(text, HasSubstr("\x0A\x08settings\x42"));
-  EXPECT_THAT(text, HasSubstr(std::string("\x08\x07\x12\0\x42", 5)));
-  EXPECT_THAT(text, HasSubstr("| label | fedavg |"));
+  EXPECT_THAT(text,
+              has_all("\x0A\x08settings\x42", std::string("\x08\x07\x12\0\x42", 5), "| label | fedavg |"));
   EXPECT_TRUE(text.ends_with("\x4A\x08\x0A\x06\x0A\x04text"));
 }
 

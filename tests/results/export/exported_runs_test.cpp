@@ -96,11 +96,11 @@ TEST_F(ExportedRunsTest, DoNotHoldBrokenOnesAndSayWhich) {
 
 TEST_F(ExportedRunsTest, AreRefusedWhereNoneIsLeft) {
   make_run(folder_ / "begun", 0);
-  EXPECT_THAT(message_of([&] { read_exported_runs(std::vector{folder_.path()}); }),
-              HasSubstr("begun: no round is complete yet\n"));
+  expect_refused("begun: no round is complete yet\n",
+                 [&] { read_exported_runs(std::vector{folder_.path()}); });
   put(folder_ / "begun/summary.json", "{}");
-  EXPECT_THAT(message_of([&] { read_exported_runs(std::vector{folder_.path()}); }),
-              HasSubstr("begun: summary.json: field \"schema\" is missing\n"));
+  expect_refused("begun: summary.json: field \"schema\" is missing\n",
+                 [&] { read_exported_runs(std::vector{folder_.path()}); });
 }
 
 TEST(RecordedRounds, AreNoMoreThanPlanned) {
@@ -111,8 +111,8 @@ TEST(RecordedRounds, AreNoMoreThanPlanned) {
   run.append(round_record(2));
   EXPECT_EQ(read_exported_runs(std::vector{folder.path()}).runs.at(0).rounds.size(), 2U);
   run.append(round_record(3));
-  EXPECT_THAT(message_of([&] { read_exported_runs(std::vector{folder.path()}); }),
-              HasSubstr("rounds.jsonl: holds 3 rounds; allowed: at most the 2 planned ones\n"));
+  expect_refused("rounds.jsonl: holds 3 rounds; allowed: at most the 2 planned ones\n",
+                 [&] { read_exported_runs(std::vector{folder.path()}); });
 }
 
 }  // namespace

@@ -3,13 +3,10 @@
 #include <limits>
 
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using test::message_of;
 
 // Grey images of one pixel with these labels; image i has the shade i.
 LabelledImages points(const std::vector<std::int64_t>& labels) {
@@ -104,11 +101,10 @@ TEST(ImageGrid, ScalesTilesToAboutSixtyFourPixels) {
 TEST(ImageGrid, RefusesPicturesThatNobodyCanOpen) {
   LabelledImages images{
       .channels = 1, .height = 300, .width = 300, .pixels = std::vector<float>(90'000), .labels = {0}};
-  EXPECT_THAT(
-      message_of([&] { image_grid(images, 64); }),
-      HasSubstr(
-          "the grid would have 19200 x 19200 pixels at 64 times the size of the images; allowed: at most "
-          "268435456 pixels\n  Choose a smaller --scale"));
+  expect_refused(
+      "the grid would have 19200 x 19200 pixels at 64 times the size of the images; allowed: at most "
+      "268435456 pixels\n  Choose a smaller --scale",
+      [&] { image_grid(images, 64); });
 }
 
 SyntheticSet set_of(std::vector<std::int64_t> shape, std::vector<std::int64_t> labels) {

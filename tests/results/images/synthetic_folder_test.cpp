@@ -129,9 +129,8 @@ TEST_F(SyntheticFolderTest, LeavesNothingOfASetThatDoesNotFitOnTheDisk) {
   large.images = {{1, 1, 20, 20}, std::vector<float>(400)};
   {
     const FileSizeLimit limit(1000);
-    EXPECT_THAT(
-        message_of([&] { synthetic.write(2, large); }),
-        HasSubstr("images.npy: cannot be written: File too large\n  raise the limit of a file's size"));
+    expect_refused("images.npy: cannot be written: File too large\n  raise the limit of a file's size",
+                   [&] { synthetic.write(2, large); });
   }
   EXPECT_EQ(synthetic.rounds(), Rounds{1});
   EXPECT_FALSE(fs::exists(folder_ / "synthetic/round-0002.partial"));
@@ -142,10 +141,9 @@ TEST_F(SyntheticFolderTest, LeavesNothingOfASetThatDoesNotFitOnTheDisk) {
 TEST_F(SyntheticFolderTest, SaysWhereItCannotBeMade) {
   put(folder_ / "synthetic", "");
   const SyntheticFolder synthetic(folder_.path());
-  EXPECT_THAT(message_of([&] { synthetic.write(1, set_of(1)); }),
-              HasSubstr("synthetic: cannot be listed: Not a directory"));
-  EXPECT_THAT(message_of([&] { SyntheticFolder("/proc").write(1, set_of(1)); }),
-              HasSubstr("/proc/synthetic/round-0001: cannot be created: "));
+  expect_refused("synthetic: cannot be listed: Not a directory", [&] { synthetic.write(1, set_of(1)); });
+  expect_refused("/proc/synthetic/round-0001: cannot be created: ",
+                 [&] { SyntheticFolder("/proc").write(1, set_of(1)); });
 }
 
 }  // namespace

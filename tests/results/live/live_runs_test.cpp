@@ -232,8 +232,8 @@ TEST_F(LiveRunsTest, ChangeNothing) {
 
 TEST_F(LiveRunsTest, RefuseWhatIsNoFolder) {
   put(folder_ / "file", "");
-  EXPECT_THAT(message_of([&] { LiveRuns({folder_ / "none"}); }), HasSubstr("none: does not exist\n"));
-  EXPECT_THAT(message_of([&] { LiveRuns({folder_ / "file"}); }), HasSubstr("file: is not a folder\n"));
+  expect_refused("none: does not exist\n", [&] { LiveRuns({folder_ / "none"}); });
+  expect_refused("file: is not a folder\n", [&] { LiveRuns({folder_ / "file"}); });
 }
 
 }  // namespace

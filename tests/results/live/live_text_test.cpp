@@ -4,8 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "results/text/text.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
@@ -158,7 +156,7 @@ TEST(LiveText, SaysThatNoEpsilonCoversTrials) {
 
 TEST(LiveText, LeavesSecretSecondsOut) {
   LiveCell cell = running_cell();
-  EXPECT_THAT(live_text(std::vector{cell}, {}), AllOf(HasSubstr("s/round"), HasSubstr("0.25")));
+  EXPECT_THAT(live_text(std::vector{cell}, {}), has_all("s/round", "0.25"));
   cell.summary.privacy = kHidesSizes;
   EXPECT_THAT(live_text(std::vector{cell}, {}), AllOf(Not(HasSubstr("s/round")), Not(HasSubstr("0.25"))));
 }
@@ -174,8 +172,7 @@ TEST(LiveText, NamesTheFolderWhereCellsHaveOneName) {
   LiveCell again = running_cell();
   again.path = "runs-2/fedavg-seed-1";
   const std::string text = live_text(std::vector{running_cell(), again, running_cell("fedprox")}, {});
-  EXPECT_THAT(text, AllOf(HasSubstr("  runs: fedavg, seed 1 "), HasSubstr("  runs-2: fedavg, seed 1 "),
-                          HasSubstr("  fedprox, seed 1 ")));
+  EXPECT_THAT(text, has_all("  runs: fedavg, seed 1 ", "  runs-2: fedavg, seed 1 ", "  fedprox, seed 1 "));
 }
 
 TEST(LiveText, FitsTheScreen) {

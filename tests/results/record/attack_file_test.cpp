@@ -1,7 +1,5 @@
 #include "results/record/attack_file.hpp"
 
-#include <gmock/gmock.h>
-
 #include "results/record/seal.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
@@ -63,8 +61,7 @@ TEST_F(AttackFile, HoldsNothingThatContradictsItself) {
 TEST_F(AttackFile, OfAnotherRunIsRefused) {
   const auto other = RunDirectory::create(scratch_ / "b", "", "{}", finished("fedavg", 4, 0.5));
   write_attacks(other, attacks_);
-  EXPECT_THAT(message_of([&] { read_attacks(other.path()); }),
-              HasSubstr("b/attack.json: is about another run"));
+  expect_refused("b/attack.json: is about another run", [&] { read_attacks(other.path()); });
 }
 
 TEST_F(AttackFile, GivesATableItsMetric) {
@@ -81,9 +78,9 @@ TEST_F(AttackFile, GivesATableItsMetric) {
   EXPECT_THAT(auc("attack-auc:learned").notes,
               Contains("fedavg: attack-auc:learned has no value, because seed 3 has no attack with the score "
                        "learned; fedarena attack makes one"));
-  EXPECT_THAT(message_of([] { parse_round_metric("attack-auc:loss@round=1"); }),
-              HasSubstr("attacks are on the last model alone"));
-  EXPECT_THAT(message_of([] { parse_round_metric("attack-auc"); }), HasSubstr("attack-auc:SCORE"));
+  expect_refused("attacks are on the last model alone",
+                 [] { parse_round_metric("attack-auc:loss@round=1"); });
+  expect_refused("attack-auc:SCORE", [] { parse_round_metric("attack-auc"); });
 }
 
 TEST_F(AttackFile, ThatIsDamagedIsNotedUnderATableAndHidesNoRow) {
@@ -91,8 +88,7 @@ TEST_F(AttackFile, ThatIsDamagedIsNotedUnderATableAndHidesNoRow) {
   const std::vector<FoundRun> runs = find_runs(std::vector{scratch_ / "a"});
   const Table table = make_table(runs);
   EXPECT_EQ(table.rows.size(), 1U);
-  EXPECT_THAT(table.notes,
-              Contains(AllOf(HasSubstr("attacks on "), HasSubstr("a are not shown: attack.json"))));
+  EXPECT_THAT(table.notes, Contains(has_all("attacks on ", "a are not shown: attack.json")));
 }
 
 TEST_F(AttackFile, IsNotPartOfTheSeal) {

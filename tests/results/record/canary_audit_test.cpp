@@ -1,16 +1,13 @@
 // What an audit guesses, claims and writes down.
 #include "results/record/canary_audit.hpp"
 
-#include <limits>
-
 #include "fedarena/accounting/audit_bound.hpp"
 
+#include "tests/infinity.hpp"
 #include "tests/results/record/record_samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 PrivacyClaim claim_of(double rdp, double pld) {
   PrivacyClaim claim{.unit = "record", .settings = {.delta = 1e-5}};
@@ -71,7 +68,7 @@ TEST(CanaryAudit, ComparesItsBoundWithTheBestClaim) {
 TEST(CanaryScoresFile, ReadsBackWhatItHeld) {
   CanaryScores scores = six_canaries();
   scores.control = true;
-  scores.scores[2] = -std::numeric_limits<double>::infinity();
+  scores.scores[2] = -kInfinity;
   EXPECT_EQ(parse_canary_scores(to_json_text(scores), "audit.json"), scores);
 }
 

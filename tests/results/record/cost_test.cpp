@@ -86,7 +86,7 @@ TEST_F(CountedRun, IsVerified) {
   EXPECT_THAT(verify_table(runs).differences, IsEmpty());
   run_.edit(kSummaryFile, "\"examples\": 2560", "\"examples\": 2561");
   EXPECT_THAT(run_.differences(), ElementsAre("summary.json: examples is 2561; recomputed: 2560"));
-  EXPECT_THAT(verify_table(find_runs(std::vector{folder_.path()})).differences, ::testing::SizeIs(1));
+  EXPECT_THAT(verify_table(find_runs(std::vector{folder_.path()})).differences, SizeIs(1));
   run_.edit(kSummaryFile, "\"examples\": 2561", "\"examples\": 2560");
   run_.edit(kSummaryFile, "\"gradients\": 2800", "\"gradients\": 2799");
   run_.edit(kSummaryFile, "\"operations\": 20000", "\"operations\": 20001");

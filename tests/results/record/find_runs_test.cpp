@@ -51,7 +51,7 @@ TEST_F(FindRunsTest, ReturnsEachRunOnce) {
   fs::create_directory_symlink(folder_ / "runs", folder_ / "link");
   const std::vector paths = {folder_ / "runs/b", folder_ / "runs", folder_ / "runs/../runs/a",
                              folder_ / "link"};
-  EXPECT_THAT(find_runs(paths), ::testing::SizeIs(2));
+  EXPECT_THAT(find_runs(paths), SizeIs(2));
 }
 
 TEST_F(FindRunsTest, DoesNotFollowLinksThatCouldLoop) {
@@ -158,16 +158,12 @@ TEST_F(FindRunsTest, RoundsThatCannotBeReadDoNotHideTheOthers) {
 }
 
 TEST_F(FindRunsTest, SaysWhenThereIsNothingToFind) {
-  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder_ / "none"}); }),
-              HasSubstr("none: does not exist\n  give"));
-  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder_.path()}); }), HasSubstr("holds no run"));
+  expect_refused("none: does not exist\n  give", [&] { find_runs(std::vector{folder_ / "none"}); });
+  expect_refused("holds no run", [&] { find_runs(std::vector{folder_.path()}); });
   put(folder_ / "file", "");
-  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder_ / "file"}); }), HasSubstr("is not a folder"));
+  expect_refused("is not a folder", [&] { find_runs(std::vector{folder_ / "file"}); });
   make_run(folder_ / "a", 1);
-  EXPECT_THAT(message_of([&] {
-                find_runs(std::vector{folder_ / "a", folder_ / "none"});
-              }),
-              HasSubstr("does not exist"));
+  expect_refused("does not exist", [&] { find_runs(std::vector{folder_ / "a", folder_ / "none"}); });
 }
 
 // Its files may be listed, and nobody knows whether they are a run's. Root may enter everything, so that a

@@ -1,9 +1,9 @@
-#include <limits>
 
 #include "results/live/live_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/write/render.hpp"
+#include "tests/infinity.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/samples.hpp"
 
@@ -63,8 +63,7 @@ TEST(Mutation, EveryFieldOfASummaryMatters) {
   samples[0] = finished("fedavg", 1, 0.5);
   samples[1] = stopped_by_budget("fedavg", 1, 0.5);
   samples[2].privacy->exact_access = "fedavg: loss of client 3, round 1";
-  samples[2].privacy->rdp = samples[2].privacy->pld =
-      Claim{.epsilon = std::numeric_limits<double>::infinity()};
+  samples[2].privacy->rdp = samples[2].privacy->pld = Claim{.epsilon = kInfinity};
   samples[2].privacy->order = 0;
   samples[3].privacy->pld = unproven("no bound");
   samples[4].privacy->settings.assume = "poisson";

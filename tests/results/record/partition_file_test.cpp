@@ -54,8 +54,7 @@ TEST(PartitionFile, IsOnDiskInItsRun) {
   const RunDirectory run = RunDirectory::create(folder / "a", "", "{}", summary, to_json_text(skewed()));
   EXPECT_EQ(read_partition(run), skewed());
   put(folder / "a/partition.json", "{");
-  EXPECT_THAT(message_of([&] { read_partition(run); }),
-              AllOf(HasSubstr("a/partition.json"), HasSubstr("not valid JSON")));
+  expect_refused(has_all("a/partition.json", "not valid JSON"), [&] { read_partition(run); });
 }
 
 TEST(PartitionFile, OfAnAttemptThatCrashedIsNotKept) {

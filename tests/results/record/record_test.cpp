@@ -166,16 +166,13 @@ TEST(Record, WritingWhatCouldNotBeReadIsABug) {
 }
 
 TEST(Record, PointsAtBrokenJson) {
-  EXPECT_THAT(message_of([] { parse_summary("{\n  \"schema\": ,\n}", "summary.json"); }),
-              HasSubstr("summary.json:2:13: not valid JSON"));
-  EXPECT_THAT(message_of([] { parse_summary("", "summary.json"); }),
-              HasSubstr("summary.json:1:1: not valid JSON"));
-  EXPECT_THAT(message_of([] { parse_summary("[1]", "summary.json"); }),
-              HasSubstr("holds [1]; allowed: one JSON object"));
-  EXPECT_THAT(message_of([] { parse_summary("{\"schema\": 1e999}", "summary.json"); }),
-              HasSubstr("out of range"));
-  EXPECT_THAT(message_of([] { parse_round("{", {.file = "rounds.jsonl", .line = 7}); }),
-              HasSubstr("rounds.jsonl:7:2: not valid JSON"));
+  expect_refused("summary.json:2:13: not valid JSON",
+                 [] { parse_summary("{\n  \"schema\": ,\n}", "summary.json"); });
+  expect_refused("summary.json:1:1: not valid JSON", [] { parse_summary("", "summary.json"); });
+  expect_refused("holds [1]; allowed: one JSON object", [] { parse_summary("[1]", "summary.json"); });
+  expect_refused("out of range", [] { parse_summary("{\"schema\": 1e999}", "summary.json"); });
+  expect_refused("rounds.jsonl:7:2: not valid JSON",
+                 [] { parse_round("{", {.file = "rounds.jsonl", .line = 7}); });
 }
 
 TEST(Record, QuotesLongValuesInPart) {

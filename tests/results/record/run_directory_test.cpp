@@ -64,15 +64,13 @@ TEST_F(RunDirectoryTest, HoldsFilesOfAnyBytes) {
 
 TEST_F(RunDirectoryTest, NeverOverwritesARunOrForeignFiles) {
   create(folder_ / "a");
-  EXPECT_THAT(message_of([&] { create(folder_ / "a"); }),
-              HasSubstr("already holds a run\n  resume that run"));
+  expect_refused("already holds a run\n  resume that run", [&] { create(folder_ / "a"); });
   fs::create_directory(folder_ / "b");
   put(folder_ / "b/thesis.tex", "years of work");
-  EXPECT_THAT(message_of([&] { create(folder_ / "b"); }),
-              HasSubstr("holds \"thesis.tex\", which is not part of a new run"));
+  expect_refused("holds \"thesis.tex\", which is not part of a new run", [&] { create(folder_ / "b"); });
   with_rounds(folder_ / "c", 1);
   fs::remove(folder_ / "c/summary.json");
-  EXPECT_THAT(message_of([&] { create(folder_ / "c"); }), HasSubstr("holds \"rounds.jsonl\""));
+  expect_refused("holds \"rounds.jsonl\"", [&] { create(folder_ / "c"); });
 }
 
 TEST_F(RunDirectoryTest, StartsAgainAfterACrashWithinCreate) {
@@ -147,60 +145,53 @@ TEST_F(RunDirectoryTest, PutsAnotherRecordOfTheLastRoundInItsPlace) {
 
 TEST_F(RunDirectoryTest, SaysWhenTheRecordEndsBeforeTheCheckpoint) {
   RunDirectory run = with_rounds(folder_ / "a", 2);
-  EXPECT_THAT(message_of([&] { run.truncate_rounds(3); }),
-              HasSubstr("rounds.jsonl: ends at round 2, before round 3 of the checkpoint"));
+  expect_refused("rounds.jsonl: ends at round 2, before round 3 of the checkpoint",
+                 [&] { run.truncate_rounds(3); });
 }
 
 TEST_F(RunDirectoryTest, NamesTheLineOfOtherDamage) {
   with_rounds(folder_ / "a", 1);
   add_bytes(folder_ / "a/rounds.jsonl", "{}\n");
-  EXPECT_THAT(message_of([&] { RunDirectory::resume(folder_ / "a"); }),
-              HasSubstr("rounds.jsonl:2: field \"round\" is missing"));
+  expect_refused("rounds.jsonl:2: field \"round\" is missing", [&] { RunDirectory::resume(folder_ / "a"); });
   EXPECT_EQ(RunDirectory::open(folder_ / "a").summary().rounds_done, 0) << "which needs no rounds";
   with_rounds(folder_ / "b", 1);
   add_bytes(folder_ / "b/rounds.jsonl", to_json_line(round_record(3)) + "\n");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "b").rounds(); }),
-              HasSubstr("rounds.jsonl:2: field \"round\" is 3; allowed: 2, one round a line"));
+  expect_refused("rounds.jsonl:2: field \"round\" is 3; allowed: 2, one round a line",
+                 [&] { RunDirectory::open(folder_ / "b").rounds(); });
 }
 
 TEST_F(RunDirectoryTest, SaysWhatIsMissing) {
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "none"); }),
-              HasSubstr("holds no run: there is no summary.json"));
+  expect_refused("holds no run: there is no summary.json", [&] { RunDirectory::open(folder_ / "none"); });
   const RunDirectory run = create(folder_ / "a");
-  EXPECT_THAT(message_of([&] { run.read_file(kLedgerFile); }),
-              HasSubstr("a/ledger.json: cannot be read: No such file or directory"));
+  expect_refused("a/ledger.json: cannot be read: No such file or directory",
+                 [&] { run.read_file(kLedgerFile); });
   fs::remove(folder_ / "a/rounds.jsonl");
-  EXPECT_THAT(message_of([&] { RunDirectory::resume(folder_ / "a"); }),
-              HasSubstr("rounds.jsonl: cannot be read"));
+  expect_refused("rounds.jsonl: cannot be read", [&] { RunDirectory::resume(folder_ / "a"); });
   RunDirectory appending = run;
-  EXPECT_THAT(message_of([&] { appending.append(round_record(1)); }),
-              HasSubstr("rounds.jsonl: cannot be written"));
-  EXPECT_THAT(message_of([&] { run.read_file("."); }), HasSubstr("is a folder; allowed: a regular file"));
+  expect_refused("rounds.jsonl: cannot be written", [&] { appending.append(round_record(1)); });
+  expect_refused("is a folder; allowed: a regular file", [&] { run.read_file("."); });
 }
 
 TEST_F(RunDirectoryTest, NoticesASecondWriter) {
   RunDirectory first = with_rounds(folder_ / "a", 1);
   RunDirectory second = RunDirectory::resume(folder_ / "a");
   first.append(round_record(2));
-  EXPECT_THAT(message_of([&] { second.append(round_record(2)); }),
-              HasSubstr("another program writes to this run"));
+  expect_refused("another program writes to this run", [&] { second.append(round_record(2)); });
 }
 
 TEST_F(RunDirectoryTest, SaysWhereItCannotBeMade) {
   put(folder_ / "file", "");
-  EXPECT_THAT(message_of([&] { create(folder_ / "file/a"); }),
-              HasSubstr("file/a: cannot be created: Not a directory"));
-  EXPECT_THAT(message_of([&] { create(folder_ / "file"); }), HasSubstr("file: cannot be"));
-  EXPECT_THAT(message_of([&] { create("/proc/fedarena-results"); }), HasSubstr("cannot be created"));
+  expect_refused("file/a: cannot be created: Not a directory", [&] { create(folder_ / "file/a"); });
+  expect_refused("file: cannot be", [&] { create(folder_ / "file"); });
+  expect_refused("cannot be created", [&] { create("/proc/fedarena-results"); });
 }
 
 TEST_F(RunDirectoryTest, KeepsTheOldSummaryWhenTheDiskIsFull) {
   const RunDirectory run = create(folder_ / "a");
   {
     const FileSizeLimit limit(100);
-    EXPECT_THAT(
-        message_of([&] { run.write_summary(unfinished("fedavg", 1, 3)); }),
-        HasSubstr("summary.json: cannot be written: File too large\n  raise the limit of a file's size"));
+    expect_refused("summary.json: cannot be written: File too large\n  raise the limit of a file's size",
+                   [&] { run.write_summary(unfinished("fedavg", 1, 3)); });
   }
   EXPECT_EQ(run.summary(), unfinished("fedavg", 1, 0));
   EXPECT_FALSE(run.has(std::string(kSummaryFile) + ".partial"));
@@ -212,8 +203,7 @@ TEST_F(RunDirectoryTest, WritesSeveralFilesOrNone) {
       {folder_ / "known", "small"}, {folder_ / "a/b/c", "small"}, {folder_ / "a/d", std::string(200, ' ')}};
   {
     const FileSizeLimit limit(100);
-    EXPECT_THAT(message_of([&] { replace_files(files); }),
-                HasSubstr("a/d: cannot be written: File too large"));
+    expect_refused("a/d: cannot be written: File too large", [&] { replace_files(files); });
   }
   EXPECT_EQ(read_whole_file(folder_ / "known"), "before");
   EXPECT_FALSE(fs::exists(folder_ / "a"));
@@ -238,8 +228,7 @@ TEST_F(RunDirectoryTest, KeepsWholeRoundsWhenTheDiskIsFull) {
     RunDirectory run = RunDirectory::open(path);
     {
       const FileSizeLimit limit(to_json_line(round_record(1)).size() * 2 + 50);
-      EXPECT_THAT(message_of([&] { run.append(round_record(3)); }),
-                  HasSubstr("rounds.jsonl: cannot be written"));
+      expect_refused("rounds.jsonl: cannot be written", [&] { run.append(round_record(3)); });
     }
     EXPECT_EQ(run.rounds().size(), 2U);
     run.append(round_record(3));  // the same object goes on once there is space
@@ -250,13 +239,12 @@ TEST_F(RunDirectoryTest, KeepsWholeRoundsWhenTheDiskIsFull) {
 TEST_F(RunDirectoryTest, RefusesABrokenSummary) {
   create(folder_ / "a");
   put(folder_ / "a/summary.json", "{}");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "a"); }),
-              HasSubstr("summary.json: field \"schema\" is missing"));
+  expect_refused("summary.json: field \"schema\" is missing", [&] { RunDirectory::open(folder_ / "a"); });
 }
 
 TEST(ReplaceFile, ReplacesNothingButFiles) {
   const Scratch scratch;
-  const auto refused = testing::HasSubstr("is not a regular file, so it is not replaced");
+  const auto refused = HasSubstr("is not a regular file, so it is not replaced");
   EXPECT_THAT(message_of([&] { replace_file(scratch.path(), "text"); }), refused);
   ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(message_of([&] { replace_file(scratch / "pipe", "text"); }), refused);
@@ -280,8 +268,8 @@ TEST(ReplaceFile, WritesThroughNoLinkOrPipeOfItsPartialFile) {
 TEST(RewriteEnd, WritesThroughNoLink) {
   const Scratch scratch;
   std::filesystem::create_symlink(scratch.write("victim", "precious"), scratch / "file");
-  EXPECT_THAT(message_of([&] { rewrite_end(scratch / "file", 8, 0, "text"); }),
-              testing::HasSubstr("file: is a symbolic link, which is not written to"));
+  expect_refused("file: is a symbolic link, which is not written to",
+                 [&] { rewrite_end(scratch / "file", 8, 0, "text"); });
   EXPECT_EQ(read_whole_file(scratch / "victim"), "precious");
 }
 

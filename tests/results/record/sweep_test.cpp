@@ -3,8 +3,6 @@
 
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
 #include "tests/matchers.hpp"
@@ -74,10 +72,10 @@ TEST(Sweep, MakesARowOfEveryPointAndMixesNone) {
 
 TEST(Sweep, HasColumnsInThePlaceOfWhatTheyTell) {
   const std::string text = to_markdown(reader_table(make_table(sweep_grid())));
-  EXPECT_THAT(text, HasSubstr("| partition.alpha | algorithm | mu   | rounds |"));
-  EXPECT_THAT(text, HasSubstr("| 0.1             | fedavg    | -    |"));
-  EXPECT_THAT(text, HasSubstr("| 10              | fedprox   | 0.01 |"));
-  EXPECT_THAT(text, HasSubstr("partition dirichlet (clients = 4, order = [1, 2]), model mlp."));
+  EXPECT_THAT(text,
+              has_all("| partition.alpha | algorithm | mu   | rounds |",
+                      "| 0.1             | fedavg    | -    |", "| 10              | fedprox   | 0.01 |",
+                      "partition dirichlet (clients = 4, order = [1, 2]), model mlp."));
   EXPECT_THAT(render_csv(make_table(sweep_grid())), HasSubstr(",\"partition.alpha=0.1, mu=0.01\","));
   EXPECT_THAT(render_json(make_table(sweep_grid())),
               HasSubstr("\"partition.alpha\": \"10\",\n        \"mu\": \"0.01\""));
@@ -119,10 +117,9 @@ TEST(Sweep, NamesThePointInNotes) {
   runs.back().summary = unfinished("fedprox", 2, 12);
   runs.back().summary->sweep = {{"algorithms.fedprox.mu", "0.01"}, {"partition.alpha", "10"}};
   runs.back().summary->partition = "dirichlet (clients = 4, alpha = 10, order = [1, 2])";
-  EXPECT_THAT(
-      make_table(runs).notes,
-      testing::Contains("fedprox, mu=0.01 (partition.alpha=10): seed 2 is unfinished (12 of 20 rounds) "
-                        "and not counted"));
+  EXPECT_THAT(make_table(runs).notes,
+              Contains("fedprox, mu=0.01 (partition.alpha=10): seed 2 is unfinished (12 of 20 rounds) "
+                       "and not counted"));
 }
 
 TEST(Sweep, PartsAreToldApart) {

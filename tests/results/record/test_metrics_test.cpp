@@ -1,10 +1,10 @@
 #include "results/record/test_metrics.hpp"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "results/audit/verify.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/record_samples.hpp"
 #include "tests/results/recorded_run.hpp"
@@ -107,13 +107,12 @@ ClientScores with_errors(double second) {
 }
 
 TEST_F(ClientScoresTest, OfRegressionDataAreErrors) {
-  const std::string text = to_json_text(with_errors(std::numeric_limits<double>::infinity()));
+  const std::string text = to_json_text(with_errors(kInfinity));
   EXPECT_THAT(text, HasSubstr(R"({"client":0,"test_examples":12,"rmse":1.5},
 {"client":2,"test_examples":7,"rmse":"inf"})"));
-  EXPECT_EQ(parse_client_scores(text, ""), with_errors(std::numeric_limits<double>::infinity()));
+  EXPECT_EQ(parse_client_scores(text, ""), with_errors(kInfinity));
   const std::string mixed = replaced(text, R"("rmse":"inf")", R"("accuracy":1.0,"macro_f1":1.0)");
-  EXPECT_THAT(message_of([&] { parse_client_scores(mixed, "clients.json"); }),
-              HasSubstr("field \"rmse\" is missing"));
+  expect_refused("field \"rmse\" is missing", [&] { parse_client_scores(mixed, "clients.json"); });
 }
 
 // A finished run of three clients of which two were tested after every round.
@@ -227,7 +226,7 @@ TEST_F(ClientScoresTest, OfAnUnfinishedRunMayBeOfARoundThatIsRunAgain) {
 
 TEST_F(TestedRun, IsRefusedWhereScoresAreDamaged) {
   put(run_.path() / kClientsFile, "{");
-  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("clients.json:1:"));
+  expect_refused("clients.json:1:", [&] { verify_run(run_.path()); });
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 #include "results/record/validation.hpp"
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 
 namespace fedarena::results {
@@ -111,7 +111,7 @@ TEST(StoppingRule, TakesNoAccuracyOfWhatDivergedForABetterOne) {
   EXPECT_EQ(see(1, 0.3, std::nan("")), "");
   EXPECT_EQ(see(2, 0.1, 2.3), "") << "better than what diverged before";
   EXPECT_EQ(see(3, 0.2, std::nan("")), "");
-  EXPECT_EQ(see(4, 0.2, std::numeric_limits<double>::infinity()), "patience");
+  EXPECT_EQ(see(4, 0.2, kInfinity), "patience");
 }
 
 TEST(StoppingRule, PrefersTheTargetWhereBothHold) {

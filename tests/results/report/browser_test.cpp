@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/child_program.hpp"
@@ -168,9 +167,8 @@ class Browser : public testing::Test {
 
 TEST_F(Browser, RunsTheScriptsUnderTheirOwnPolicy) {
   const std::string dom = dom_of(html_);
-  EXPECT_THAT(dom, HasSubstr("data-tables=\"ready\""));
-  EXPECT_THAT(dom, HasSubstr("data-curves=\"4\""));
-  EXPECT_THAT(dom, HasSubstr("aria-label=\"accuracy (%) over round: dp-fedavg, fedavg, scaffold, zeta."));
+  EXPECT_THAT(dom, has_all("data-tables=\"ready\"", "data-curves=\"4\"",
+                           "aria-label=\"accuracy (%) over round: dp-fedavg, fedavg, scaffold, zeta."));
 }
 
 // What somebody slips into the page does not run.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/plot/curves.hpp"
+#include "tests/infinity.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {
@@ -67,10 +67,10 @@ TEST(RowSeries, HoldsTheCurvesOfPlotOverSeeds) {
   const Scratch folder;
   // Seeds differ in the rounds that were tested, in epsilons and in what algorithms observed.
   const RunChanges patchy{.round = [](RoundRecord& round) {
-    if (round.round == 4) round.test_loss = std::numeric_limits<double>::infinity();
+    if (round.round == 4) round.test_loss = kInfinity;
     if (round.round % 2 == 0) round.validation_accuracy = 0.25;
     if (round.round < 7) round.epsilon = 0.5 * static_cast<double>(round.round);
-    if (round.round == 6) round.epsilon = std::numeric_limits<double>::infinity();
+    if (round.round == 6) round.epsilon = kInfinity;
     round.observed = {{"radius", 0.25 * static_cast<double>(round.round)}};
   }};
   const RunChanges other{.round = [](RoundRecord& round) {
@@ -137,10 +137,8 @@ TEST(RowSeries, KeepsEvenlyChosenRoundsOfALongRun) {
   EXPECT_EQ(series.x[5].back(), 640.0 * 1000);
 }
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 TEST(SeriesJson, RoundsNumbersAndNamesWhatIsMissing) {
-  EXPECT_EQ(numbers_json(std::vector{1.23456, kNone, 2e-7, 1234567.0}, 4), "[1.235,null,2e-7,1.235e6]");
+  EXPECT_EQ(numbers_json(std::vector{1.23456, kNan, 2e-7, 1234567.0}, 4), "[1.235,null,2e-7,1.235e6]");
   EXPECT_EQ(numbers_json(std::vector<double>{}, 4), "[]");
 }
 
@@ -150,7 +148,7 @@ TEST(SeriesJson, RoundsEpsilonsUp) {
       std::ranges::find(curve_axes(), std::string_view("epsilon"), &CurveAxis::name) - curve_axes().begin());
   const auto shown = [&](const std::vector<double>& epsilons) {
     RowSeries series{.rounds = {1, 2, 3}, .x = std::vector<std::vector<double>>(epsilon + 1), .y = {}};
-    for (std::vector<double>& axis : series.x) axis = {kNone, kNone, kNone};
+    for (std::vector<double>& axis : series.x) axis = {kNan, kNan, kNan};
     series.x[epsilon] = epsilons;
     const auto json = nlohmann::json::parse(series_json(series));
     return json.at("lists").at(json.at("positions").at("x").at(std::to_string(epsilon)).get<std::size_t>());
@@ -166,7 +164,7 @@ TEST(SeriesJson, TellsALineByItsStep) {
   EXPECT_EQ(numbers_json(std::vector{3.0, 3.0, 3.0}, 5), R"({"from":3,"step":0,"count":3})");
   EXPECT_EQ(numbers_json(std::vector{1.0, 2.0}, 5), "[1,2]");
   EXPECT_EQ(numbers_json(std::vector{1.0, 2.0, 3.001}, 5), "[1,2,3.001]");
-  EXPECT_EQ(numbers_json(std::vector{1.0, 2.0, kNone}, 5), "[1,2,null]");
+  EXPECT_EQ(numbers_json(std::vector{1.0, 2.0, kNan}, 5), "[1,2,null]");
 }
 
 // A step that is rounded must not run away from the numbers.
@@ -181,8 +179,8 @@ TEST(SeriesJson, KeepsALineWithinTheDigitsThatItShows) {
 
 TEST(SeriesJson, LeavesOutWhatHasNoNumber) {
   const RowSeries series{.rounds = {1, 2},
-                         .x = {{3, 4}, {kNone, kNone}},
-                         .y = {{.mean = {kNone, kNone}, .std = {}}, {.mean = {50, 60}, .std = {1, kNone}}}};
+                         .x = {{3, 4}, {kNan, kNan}},
+                         .y = {{.mean = {kNan, kNan}, .std = {}}, {.mean = {50, 60}, .std = {1, kNan}}}};
   EXPECT_EQ(series_json(series), R"({"lists":[[1,2],[3,4],[50,60],[1,null]],)"
                                  R"("positions":{"rounds":0,"x":{"0":1},"y":{"1":{"mean":2,"std":3}}}})");
 }
@@ -201,7 +199,7 @@ TEST(SeriesJson, NamesWhatAlgorithmsObserve) {
       .rounds = {1, 2},
       .x = {},
       .y = {},
-      .observed = {{"radius", {.mean = {1.5, kNone}, .std = {}}}, {"a\"b", {.mean = {1, 2}, .std = {}}}}};
+      .observed = {{"radius", {.mean = {1.5, kNan}, .std = {}}}, {"a\"b", {.mean = {1, 2}, .std = {}}}}};
   const auto json = nlohmann::json::parse(series_json(series));
   EXPECT_EQ(json["lists"], nlohmann::json::parse("[[1,2],[1.5,null]]"));
   EXPECT_EQ(json["positions"]["observed"],

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
@@ -66,9 +65,8 @@ TEST_F(ReadableRunsTest, NamesTheFileAndTheFieldAndKeepsTheRest) {
 }
 
 TEST_F(ReadableRunsTest, TakesALossThatIsNoNumberForItself) {
-  write_run(folder_ / "a", "fedavg", 1, 0.5, {.summary = [](Summary& summary) {
-              summary.final_test_loss = std::numeric_limits<double>::quiet_NaN();
-            }});
+  write_run(folder_ / "a", "fedavg", 1, 0.5,
+            {.summary = [](Summary& summary) { summary.final_test_loss = kNan; }});
   EXPECT_THAT(problem_of(read().runs, "a"), IsEmpty());
 }
 

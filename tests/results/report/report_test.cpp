@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/audit/privacy_report.hpp"
@@ -67,19 +66,16 @@ TEST_F(ReportTest, HasASectionForEverything) {
   EXPECT_THAT(body, HasSubstr("4: 4 finished, 0 unfinished, 0 not readable"));
   EXPECT_THAT(body, HasSubstr("data-key=\"55\">55.00 ± 7.07</td>"));
   EXPECT_THAT(body, HasSubstr("data-key=\"50\">50.00 %</td>"));  // in the table of runs
-  EXPECT_THAT(body, HasSubstr("seed 1: 000000000000abc1, seed 2: 000000000000abc2"));
-  EXPECT_THAT(body, HasSubstr("1000 to 1002, median 1001 (seed 1)"));
-  EXPECT_THAT(body,
-              HasSubstr("one example of one client; neighbours: one contributes or is zero (zero-out)"));
-  EXPECT_THAT(body, HasSubstr("40 × Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1, zero-out)"));
-  EXPECT_THAT(body, HasSubstr("scaffold, seed 1, round 5: 3 of 3 images of 2 classes, 4 x 4 pixels"));
-  EXPECT_THAT(body, HasSubstr("<img src=\"data:image/png;base64,iVBORw0KGgo"));
-  EXPECT_THAT(body, HasSubstr("<th scope=\"row\">processor</th><td>abacus (3 runs)</td>"));
-  EXPECT_THAT(body, HasSubstr("fedavg 1.0.0"));
-  EXPECT_THAT(body, HasSubstr("This is the file of seed 1; the others differ in their seeds alone."));
-  EXPECT_THAT(body, HasSubstr("name = &quot;quickstart&quot;"));
-  EXPECT_THAT(body, HasSubstr("Licence of Chart.js"));
-  EXPECT_THAT(body, HasSubstr("Permission is hereby granted, free of charge"));
+  EXPECT_THAT(body, has_all("seed 1: 000000000000abc1, seed 2: 000000000000abc2",
+                            "1000 to 1002, median 1001 (seed 1)",
+                            "one example of one client; neighbours: one contributes or is zero (zero-out)",
+                            "40 × Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1, zero-out)",
+                            "scaffold, seed 1, round 5: 3 of 3 images of 2 classes, 4 x 4 pixels",
+                            "<img src=\"data:image/png;base64,iVBORw0KGgo",
+                            "<th scope=\"row\">processor</th><td>abacus (3 runs)</td>", "fedavg 1.0.0",
+                            "This is the file of seed 1; the others differ in their seeds alone.",
+                            "name = &quot;quickstart&quot;", "Licence of Chart.js",
+                            "Permission is hereby granted, free of charge"));
 }
 
 TEST_F(ReportTest, KeepsTheTimesOfPrivateRunsSecret) {
@@ -113,9 +109,7 @@ TEST_F(ReportTest, TellsHowRunsWereTuned) {
   write_run(folder_ / "b", "scaffold", 1, 0.75,
             {.summary = [](Summary& summary) { summary.tuning = tuned_by(6); }});
   const std::string body = page();
-  EXPECT_THAT(body, HasSubstr("tuned by"));
-  EXPECT_THAT(body, HasSubstr("6 trials (grid, seed 0): training.rate=0.1</td>"));
-  EXPECT_THAT(body, HasSubstr(">none</td>"));
+  EXPECT_THAT(body, has_all("tuned by", "6 trials (grid, seed 0): training.rate=0.1</td>", ">none</td>"));
 }
 
 TEST_F(ReportTest, DrawsWhoTookWhichModelInOneRunOfEachRow) {
@@ -269,11 +263,10 @@ TEST_F(ReportTest, NamesBrokenRunsAndShowsTheOthers) {
   const std::string body = body_of(report);
   EXPECT_THAT(body, HasSubstr("<section id=\"problems\""));
   const std::string place = (folder_ / "old").generic_string();
-  EXPECT_THAT(body, HasSubstr("<code>" + place + "</code>: summary.json: field &quot;schema&quot; is 99"));
-  EXPECT_THAT(body, HasSubstr("rounds.jsonl: holds 0 rounds"));
-  EXPECT_THAT(body, HasSubstr("environment.json: is not a JSON object"));
-  EXPECT_THAT(body, HasSubstr("ledger.json: is not there"));
-  EXPECT_THAT(body, HasSubstr("summary.json: field &quot;epsilon_rdp&quot; is 0."));
+  EXPECT_THAT(body,
+              has_all("<code>" + place + "</code>: summary.json: field &quot;schema&quot; is 99",
+                      "rounds.jsonl: holds 0 rounds", "environment.json: is not a JSON object",
+                      "ledger.json: is not there", "summary.json: field &quot;epsilon_rdp&quot; is 0."));
   EXPECT_THAT(report.problems, SizeIs(5)) << body;
   for (const char* label : {"fedavg", "fednova", "dp-fedavg", "dp-fedprox"}) {
     EXPECT_THAT(body, HasSubstr(fmt::format("<th scope=\"row\">{}</th>", label)));
@@ -288,9 +281,8 @@ TEST_F(ReportTest, IsMadeOfUnfinishedAndBrokenRunsAlone) {
   put(folder_ / "foreign" / kSummaryFile, "no JSON");
   const Report report = made();
   const std::string body = body_of(report);
-  EXPECT_THAT(body, HasSubstr("<p>No finished run.</p>"));
-  EXPECT_THAT(body, HasSubstr("2: 0 finished, 1 unfinished, 1 not readable"));
-  EXPECT_THAT(body, HasSubstr("<td class=\"number\" data-key=\"3\">3/4</td>"));
+  EXPECT_THAT(body, has_all("<p>No finished run.</p>", "2: 0 finished, 1 unfinished, 1 not readable",
+                            "<td class=\"number\" data-key=\"3\">3/4</td>"));
   EXPECT_THAT(report.html, Not(HasSubstr("id=\"curve-data\"")));
 }
 
@@ -301,9 +293,7 @@ TEST_F(ReportTest, TellsSeedsThatShareAnExplanationOnce) {
                                             return private_steps(client == 0 ? 5 : 10);
                                           }});
   const std::string body = page();
-  EXPECT_THAT(body, HasSubstr("<h4>Seeds 1, 2</h4>"));
-  EXPECT_THAT(body, HasSubstr("<h4>Seed 3</h4>"));
-  EXPECT_THAT(body, HasSubstr("20 × Poisson-sampled Gaussian"));
+  EXPECT_THAT(body, has_all("<h4>Seeds 1, 2</h4>", "<h4>Seed 3</h4>", "20 × Poisson-sampled Gaussian"));
 }
 
 TEST_F(ReportTest, CallsWhatWasPlannedNotWhatHappened) {

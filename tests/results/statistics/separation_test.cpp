@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -148,7 +147,7 @@ TEST(Roc, HasTheAreaOfItsRates) {
 
 TEST(Roc, NeedsBothKindsOfExamplesAndNumbers) {
   const std::vector<double> some = {0.5, 0.25}, none;
-  const std::vector<double> diverged = {0.5, std::numeric_limits<double>::quiet_NaN()};
+  const std::vector<double> diverged = {0.5, kNan};
   EXPECT_EQ(roc_curve(some, none), std::nullopt);
   EXPECT_EQ(roc_curve(none, some), std::nullopt);
   EXPECT_EQ(roc_curve(some, diverged), std::nullopt);

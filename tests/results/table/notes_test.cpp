@@ -72,7 +72,7 @@ TEST(StoppingNotes, NameThePointOfASweep) {
   }
   const std::vector<std::string> notes = make_table(runs).notes;
   EXPECT_THAT(notes,
-              ::testing::Contains(fmt::format(
+              Contains(fmt::format(
                   "stopped without a better validation score: fedprox, mu=0.1, seed 1 (round 4 of {0}); "
                   "fedprox, mu=1, seed 1 (round 4 of {0})",
                   runs[0].summary->rounds)));

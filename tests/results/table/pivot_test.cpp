@@ -86,10 +86,8 @@ TEST(Pivot, IsWrittenForProgramsAndForPapers) {
   const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
   const std::string csv = render_pivot_csv(table, pivot), latex = to_latex(reader_table(table, pivot));
   EXPECT_THAT(
-      csv,
-      HasSubstr("partition.alpha,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,fedprox mean,"));
-  EXPECT_THAT(csv, HasSubstr("\n10,0.515,0.00707106781186548"));
-  EXPECT_THAT(csv, HasSubstr(",2,,,,\n"));
+      csv, has_all("partition.alpha,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,fedprox mean,",
+                   "\n10,0.515,0.00707106781186548", ",2,,,,\n"));
   EXPECT_THAT(latex, HasSubstr("\\begin{tabular}{lS[table-format=2.2(3)]S[table-format=2.2(3)]}"));
   EXPECT_THAT(latex, HasSubstr("partition.alpha & {fedavg} & {fedprox} \\\\"));
   EXPECT_THAT(latex, HasSubstr("1.0 & \\bfseries 51.50 \\pm 0.71 & 41.50 \\pm 0.71 \\\\"));
@@ -125,8 +123,7 @@ TEST(Pivot, RefusesCellsOfSeveralRowsAndUnknownKeys) {
   EXPECT_THAT(refused({.rows = {"alhpa"}, .across = "label"}),
               HasSubstr("--rows: no row has a key \"alhpa\"; allowed: "));
   EXPECT_THAT(refused({.rows = {"alpha"}, .across = "lable"}),
-              ::testing::AllOf(HasSubstr("--pivot: no row has a key \"lable\""),
-                               HasSubstr("did you mean \"label\"?")));
+              has_all("--pivot: no row has a key \"lable\"", "did you mean \"label\"?"));
   EXPECT_EQ(refused({.rows = {"alpha", "partition.alpha"}, .across = "label"}),
             "--rows, --pivot: \"partition.alpha\" is named twice");
   EXPECT_EQ(refused({.rows = {"label"}, .across = "label"}), "--rows, --pivot: \"label\" is named twice");
@@ -137,7 +134,7 @@ TEST(Pivot, HeadingsHaveNoQuotesAndNoEscapes) {
   summary.algorithm_parameters = {{"note", R"("a \"b\" \\ c")"}};
   const Pivot pivot =
       make_pivot(make_table(std::vector{found(summary)}), {.rows = {"note"}, .across = "label"});
-  EXPECT_THAT(pivot.lines.at(0).values, testing::ElementsAre(R"(a "b" \ c)"));
+  EXPECT_THAT(pivot.lines.at(0).values, ElementsAre(R"(a "b" \ c)"));
 }
 
 TEST(Pivot, OfNothingFinishedSaysSo) {
@@ -173,14 +170,13 @@ TEST(Pivot, MarksWhatHasNoFiniteEpsilonAndComparesItWithNone) {
   const Table table = make_table(runs);
   const std::string text =
       to_markdown(reader_table(table, make_pivot(table, {.rows = {"label"}, .across = "noise_for_epsilon"})));
-  EXPECT_THAT(text, HasSubstr("| bounded |        50.00 |        50.00 |\n"));
-  EXPECT_THAT(text, HasSubstr("| exact   |  60.00 (inf) |  60.00 (inf) |\n"));
-  EXPECT_THAT(text, HasSubstr("| open    | 70.00 (none) | 70.00 (none) |\n"));
-  EXPECT_THAT(text, HasSubstr(": 1.00 to 4.00 by RDP, 1.00 to 4.00 by PLD; each is in the table without "
-                              "--pivot. In parentheses: epsilon where it is not finite.\n"));
-  EXPECT_THAT(text,
-              HasSubstr("- privacy.noise_for_epsilon=4: only some rows have a finite epsilon, so none is "
-                        "marked as the best\n"));
+  EXPECT_THAT(text, has_all("| bounded |        50.00 |        50.00 |\n",
+                            "| exact   |  60.00 (inf) |  60.00 (inf) |\n",
+                            "| open    | 70.00 (none) | 70.00 (none) |\n",
+                            ": 1.00 to 4.00 by RDP, 1.00 to 4.00 by PLD; each is in the table without "
+                            "--pivot. In parentheses: epsilon where it is not finite.\n",
+                            "- privacy.noise_for_epsilon=4: only some rows have a finite epsilon, so none is "
+                            "marked as the best\n"));
   EXPECT_THAT(text, Not(HasSubstr("**")));
 }
 

@@ -29,11 +29,10 @@ TEST(PrivacyNotes, SaysWhatThePrivacyOfLabelsLeavesOpen) {
   Summary published = finished_privately("published", 1, 0.5);
   published.privacy->nominal = {{"label epsilon of synthetic images", 1}};
   const std::string text = to_markdown(reader_table(table_of({honest, published})));
-  EXPECT_THAT(text,
-              HasSubstr("- unit label: neighbours are one example's label exchanged for another; inputs, "
-                        "and who holds them, are public"));
-  EXPECT_THAT(text, HasSubstr("- label epsilon of synthetic images: synthetic images are made from raw"));
-  EXPECT_THAT(text, HasSubstr("- rows differ in unit"));
+  EXPECT_THAT(text, has_all("- unit label: neighbours are one example's label exchanged for another; inputs, "
+                            "and who holds them, are public",
+                            "- label epsilon of synthetic images: synthetic images are made from raw",
+                            "- rows differ in unit"));
   EXPECT_THAT(to_markdown(reader_table(table_of({finished_privately("other", 1, 0.5)}))),
               Not(HasSubstr("label")));
   const auto lines = claim_lines(*honest.privacy);
@@ -55,19 +54,14 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
   const std::vector<Summary> summaries = {row_of(0.75, 2), row_of(0.5, 4)};
   const std::string text = to_markdown(reader_table(table_of(summaries)));
   EXPECT_THAT(
-      text,
-      HasSubstr(
-          "own: each client's epsilon is its own; this is the largest, the least is 0.5000 "
-          "(RDP), 0.4500 (PLD); of the budgets [1, 3], 4 clients' pay for no round beyond those charged"));
-  EXPECT_THAT(
-      text, HasSubstr("own: stopped after 15 of 20 rounds, because no client's budget pays for another one"));
+      text, has_all("own: each client's epsilon is its own; this is the largest, the least is 0.5000 (RDP), "
+                    "0.4500 (PLD); of the budgets [1, 3], 4 clients' pay for no round beyond those charged",
+                    "own: stopped after 15 of 20 rounds, because no client's budget pays for another one"));
   std::string lines;
   for (const auto& [head, line] : claim_lines(*summaries[0].privacy)) lines += head + ": " + line + "\n";
-  EXPECT_THAT(lines, HasSubstr("least: 0.7500 by RDP, of the client with the least"));
-  EXPECT_THAT(
-      lines,
-      HasSubstr("budget: [1, 3], each client its own, which pays for no round beyond those charged of 2 "
-                "clients, which stopped"));
+  EXPECT_THAT(lines, has_all("least: 0.7500 by RDP, of the client with the least",
+                             "budget: [1, 3], each client its own, which pays for no round beyond those "
+                             "charged of 2 clients, which stopped"));
   const Summary none = row_of(kInfinity, 2);
   EXPECT_THAT(to_markdown(reader_table(table_of({none}))),
               HasSubstr("own: each client's epsilon is its own; none is finite; of the budgets"));
@@ -190,7 +184,7 @@ TEST(PrivacyNotes, WarnsOfADeltaThatAllowsToPublishAUnit) {
                   "publish one as it is"));
   EXPECT_THAT(notes(0.5, 2, "client"), ElementsAre(HasSubstr("one over the number of clients")));
   EXPECT_THAT(notes(0.01, 99, "record"), IsEmpty());
-  EXPECT_THAT(notes(0.01, 100, "record"), ::testing::SizeIs(1)) << "as large is not below";
+  EXPECT_THAT(notes(0.01, 100, "record"), SizeIs(1)) << "as large is not below";
   EXPECT_THAT(notes(0.5, 0, "record"), IsEmpty()) << "nobody knows how many there are";
 }
 
@@ -207,10 +201,10 @@ TEST(PrivacyNotes, WarnsOfADeltaThatIsTooLargeForTheAsIfPopulation) {
     summary.policy = "client";
     return table_of({summary}).notes;
   };
-  EXPECT_THAT(notes(99'999), ::testing::SizeIs(1));
+  EXPECT_THAT(notes(99'999), SizeIs(1));
   EXPECT_THAT(notes(100'000),
-              ::testing::Contains("fedavg: delta 1e-5 is not below 1/100000, one over the clients of the "
-                                  "as-if population: there it allows to publish one as it is"));
+              Contains("fedavg: delta 1e-5 is not below 1/100000, one over the clients of the "
+                       "as-if population: there it allows to publish one as it is"));
 }
 
 TEST(PrivacyNotes, WarnsByTheSeedWithTheMostUnits) {

@@ -91,16 +91,13 @@ Table metric_table() {
 
 TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
   const std::string text = to_markdown(reader_table(metric_table()));
-  EXPECT_THAT(text, HasSubstr("| epsilon / distance | nominal n/nu |"));
-  EXPECT_THAT(text, HasSubstr("|      unproven |      unproven |"));
-  EXPECT_THAT(text, HasSubstr("|               6.00 |            - |"));
-  EXPECT_THAT(text, HasSubstr("|                  - |         2.40 |"));
-  EXPECT_THAT(text,
-              HasSubstr("b-metric: epsilon (RDP, PLD) is unproven: metric privacy has no epsilon without "
-                        "a distance"));
-  EXPECT_THAT(text,
-              HasSubstr("- epsilon / distance: what tells apart messages one unit of Euclidean distance"));
-  EXPECT_THAT(text, HasSubstr("- nominal: a paper's own count over all rounds; it is not an epsilon"));
+  EXPECT_THAT(
+      text,
+      has_all("| epsilon / distance | nominal n/nu |", "|      unproven |      unproven |",
+              "|               6.00 |            - |", "|                  - |         2.40 |",
+              "b-metric: epsilon (RDP, PLD) is unproven: metric privacy has no epsilon without a distance",
+              "- epsilon / distance: what tells apart messages one unit of Euclidean distance",
+              "- nominal: a paper's own count over all rounds; it is not an epsilon"));
   EXPECT_THAT(render_csv(metric_table()), HasSubstr("epsilon_per_distance,nominal n/nu,"));
   const Json rows = Json::parse(render_json(metric_table()))["rows"];
   EXPECT_EQ(rows[1]["privacy"]["per_distance"], 6);
@@ -110,31 +107,25 @@ TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
 
 TEST(PrivacyTable, SetsItsSignsInLatex) {
   const std::string text = to_latex(reader_table(privacy_table_sample()));
-  EXPECT_THAT(text,
-              HasSubstr("{$\\varepsilon$ (RDP)} & {$\\varepsilon$ (PLD)} & delta & unit & adjacency &"));
-  EXPECT_THAT(text, HasSubstr("a-plain & 20 & 1 & 90.00 & {none} & {none} & - & - & - &"));
-  EXPECT_THAT(text, HasSubstr("b-budget & 15{$^{\\ddagger}$} & 1 &"));
-  EXPECT_THAT(text, HasSubstr("& {$\\infty$} & {$\\infty$} & 1e-5 & record & - &"));
-  EXPECT_THAT(text, HasSubstr("& {unproven} & {unproven} &"));
-  EXPECT_THAT(text, HasSubstr("& 2.79{$^{\\dagger}$} & 2.50{$^{\\dagger}$} &"));
-  EXPECT_THAT(text, HasSubstr("& 2.79{ (as if 0.31*)} &"));
-  EXPECT_THAT(text, HasSubstr("Note: $^{\\dagger}$ assumes Poisson sampling"));
+  EXPECT_THAT(text, has_all("{$\\varepsilon$ (RDP)} & {$\\varepsilon$ (PLD)} & delta & unit & adjacency &",
+                            "a-plain & 20 & 1 & 90.00 & {none} & {none} & - & - & - &",
+                            "b-budget & 15{$^{\\ddagger}$} & 1 &",
+                            "& {$\\infty$} & {$\\infty$} & 1e-5 & record & - &",
+                            "& {unproven} & {unproven} &", "& 2.79{$^{\\dagger}$} & 2.50{$^{\\dagger}$} &",
+                            "& 2.79{ (as if 0.31*)} &", "Note: $^{\\dagger}$ assumes Poisson sampling"));
   for (const char byte : text) EXPECT_LT(static_cast<unsigned char>(byte), 0x80) << text;
 }
 
 TEST(PrivacyTable, HoldsFullPrecisionInCsv) {
   const std::string text = render_csv(privacy_table_sample());
-  EXPECT_THAT(text, HasSubstr("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,,,,,,4096"));
-  EXPECT_THAT(text,
-              HasSubstr("b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,,,1e-05,record,zero-out,opacus,balle,,"
-                        "budget,"));
-  EXPECT_THAT(text, HasSubstr(",record,inf,inf,,,,,,1e-05,record,,opacus,balle,,,"));
-  EXPECT_THAT(text, HasSubstr(",record,unproven,unproven,,,,"));
-  EXPECT_THAT(text, HasSubstr(",record,2.78664,2.5,,,,,poisson,"));
   EXPECT_THAT(
       text,
-      HasSubstr(",client,2.78664,2.5,0.301,0.25,,,,1e-06,client,replace-one,opacus,balle,\"each client's "
-                "classes, the server's proxy data\",,"));
+      has_all("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,,,,,,4096",
+              "b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,,,1e-05,record,zero-out,opacus,balle,,budget,",
+              ",record,inf,inf,,,,,,1e-05,record,,opacus,balle,,,", ",record,unproven,unproven,,,,",
+              ",record,2.78664,2.5,,,,,poisson,",
+              ",client,2.78664,2.5,0.301,0.25,,,,1e-06,client,replace-one,opacus,balle,\"each client's "
+              "classes, the server's proxy data\",,"));
   std::size_t commas = 0;
   for (const char letter : text) commas += letter == ',' ? 1 : 0;
   EXPECT_EQ(commas, 7U * 62U + 2U) << "two of them in lists of public data";
@@ -175,18 +166,15 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   const Table table = table_of(summaries);
   const std::string text =
       to_markdown(reader_table(table, parse_selection("examples,gradients,operations,total-uplink,seconds")));
-  EXPECT_THAT(
-      text, HasSubstr("| client-zero-out    |        - |         - |          - |            - |       - |"));
-  EXPECT_THAT(
-      text, HasSubstr("| record-replace-one |      641 |       642 |        643 |     1.00 MiB |    12.5 |"));
-  EXPECT_THAT(
-      text, HasSubstr("| record-zero-out    |        - |         - |          - |     1.00 MiB |       - |"));
+  EXPECT_THAT(text,
+              has_all("| client-zero-out    |        - |         - |          - |            - |       - |",
+                      "| record-replace-one |      641 |       642 |        643 |     1.00 MiB |    12.5 |",
+                      "| record-zero-out    |        - |         - |          - |     1.00 MiB |       - |"));
   // A client's own work, and a sum over a cohort of a known size, of whom nobody knows who is in it.
-  EXPECT_THAT(
-      text, HasSubstr("| client-replace-one |        - |         - |          - |     1.00 MiB |       - |"));
-  EXPECT_THAT(
-      text, HasSubstr("| local-replace-one  |        - |         - |          - |     1.00 MiB |       - |"));
-  EXPECT_THAT(text, HasSubstr("\"-\": what would tell the sizes of samples"));
+  EXPECT_THAT(text,
+              has_all("| client-replace-one |        - |         - |          - |     1.00 MiB |       - |",
+                      "| local-replace-one  |        - |         - |          - |     1.00 MiB |       - |",
+                      "\"-\": what would tell the sizes of samples"));
   // In the order of their names.
   const Json rows = Json::parse(render_json(table))["rows"];
   for (const char* key : {"examples", "gradients", "operations", "seconds"}) {

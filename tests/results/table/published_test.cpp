@@ -174,8 +174,7 @@ TEST(Published, OfARowThatHasOneIsRefused) {
 
 TEST(Published, UnderAKeyThatThereIsNotIsRefused) {
   EXPECT_THAT(refused(published_grid(), references({figure({{"lable", "fedavg"}}, 45)})),
-              ::testing::AllOf(HasSubstr("refs.toml:3:7: no row has a key \"lable\"; allowed: "),
-                               HasSubstr("did you mean \"label\"?")));
+              has_all("refs.toml:3:7: no row has a key \"lable\"; allowed: ", "did you mean \"label\"?"));
 }
 
 TEST(Published, ThatMatchesNoRowIsRefusedWhereNoneDoes) {

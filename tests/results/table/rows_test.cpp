@@ -43,12 +43,7 @@ class SameRow : public testing::Test {
     scratch_.write("b/experiment.toml", file);
     const std::vector<FoundRun> runs = {{scratch_ / "a", finished("fedavg", 1, 0.5), {}},
                                         {scratch_ / "b", finished("fedavg", 2, 0.6), {}}};
-    try {
-      check_row(gather_rows(runs).rows.front());
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing";
+    return test::message_or("nothing", [&] { check_row(gather_rows(runs).rows.front()); });
   }
 
   Scratch scratch_;
@@ -254,9 +249,10 @@ TEST(SeparateRows, AreToldApartByTheirData) {
 
 TEST_F(SameRow, HoldsNoRunsOnDifferentData) {
   const std::vector<FoundRun> runs = {on_data("fedavg", 1, 'a'), on_data("fedavg", 2, 'b')};
-  EXPECT_THAT(message_of([&] { make_table(runs); }),
-              HasSubstr("runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ "
-                        "in the SHA-256 of digits"));
+  expect_refused(
+      "runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ in the SHA-256 of "
+      "digits",
+      [&] { make_table(runs); });
 }
 
 }  // namespace

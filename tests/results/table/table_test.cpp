@@ -1,11 +1,11 @@
 #include "results/table/table.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "fedarena/base/stream.hpp"
 
 #include "results/write/render.hpp"
+#include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/recorded_run.hpp"
 #include "tests/results/samples.hpp"
@@ -171,15 +171,15 @@ TEST(Table, RefusesToAverageDifferentThings) {
   auto runs = three_seeds("fedavg", 0.5);
   runs[0].summary->algorithm_parameters = {{"epochs", "5"}, {"lr", "0.1"}};
   runs[1].summary->algorithm_parameters = {{"epochs", "5"}, {"lr", "0.2"}};
-  EXPECT_THAT(
-      message_of([&] { make_table(runs); }),
-      HasSubstr("runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ in "
-                "lr: \"0.1\" and \"0.2\""));
+  expect_refused(
+      "runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ in lr: \"0.1\" "
+      "and \"0.2\"",
+      [&] { make_table(runs); });
   runs[1].summary->algorithm_parameters = {{"lr", "0.1"}};
-  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in epochs: \"5\" and \"nothing\""));
+  expect_refused("differ in epochs: \"5\" and \"nothing\"", [&] { make_table(runs); });
   runs = three_seeds("fedavg", 0.5);
   runs[2].summary->rounds = runs[2].summary->rounds_done = 40;
-  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in rounds: \"20\" and \"40\""));
+  expect_refused("differ in rounds: \"20\" and \"40\"", [&] { make_table(runs); });
 }
 
 TEST(Table, ShowsTheErrorOfARegressionAndMarksTheLeast) {
@@ -196,19 +196,18 @@ TEST(Table, ShowsTheErrorOfARegressionAndMarksTheLeast) {
   EXPECT_EQ(table.rows[0].rmse()->std, 1);
   EXPECT_THAT(best_of(table), ElementsAre(false, true));
   const std::string markdown = to_markdown(reader_table(table));
-  EXPECT_THAT(markdown, HasSubstr("|     3.000 ± 1.000 |"));
-  EXPECT_THAT(markdown, HasSubstr("| **1.000 ± 0.000** |"));
-  EXPECT_THAT(markdown, HasSubstr("RMSE (root mean squared error) after the last round: mean"));
+  EXPECT_THAT(markdown, has_all("|     3.000 ± 1.000 |", "| **1.000 ± 0.000** |",
+                                "RMSE (root mean squared error) after the last round: mean"));
   EXPECT_THAT(markdown, Not(HasSubstr("ccuracy")));
   EXPECT_THAT(to_latex(reader_table(table)), HasSubstr("fedavg & 20 & 3 & 3.000 \\pm 1.000 &"));
   EXPECT_THAT(render_csv(table), HasSubstr(",20,20,3,,,3,1,none,"));
   EXPECT_THAT(render_json(table), HasSubstr("\"rmse_mean\": 3.0"));
   runs[0].summary->final_test_accuracy = 0.5;
-  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in final_test_accuracy"));
+  expect_refused("differ in final_test_accuracy", [&] { make_table(runs); });
 }
 
 TEST(Table, MarksNoRegressionThatDivergedBesideOneThatDidNot) {
-  for (const double loss : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+  for (const double loss : {std::nan(""), kInfinity}) {
     auto runs = std::vector{found(finished("fedavg", 1, 0.5)), found(finished("fedprox", 1, 0.5))};
     for (FoundRun& run : runs) run.summary->final_test_accuracy = std::nullopt;
     runs[0].summary->final_test_loss = loss;
@@ -228,8 +227,7 @@ TEST(Table, NamesClassificationRunsThatDiverged) {
     return found(summary);
   };
   const double nan = std::nan("");
-  const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(make_table(std::vector{run("scaffold", 2, infinity), run("scaffold", 1, 0.5),
+  EXPECT_THAT(make_table(std::vector{run("scaffold", 2, kInfinity), run("scaffold", 1, 0.5),
                                      run("fedavg", 3, nan), run("fedavg", 1, nan), run("fedavg", 2, 0.5)})
                   .notes,
               Contains("diverged (nan or infinite loss after the last round): fedavg, seeds 1, 3; scaffold, "
@@ -256,10 +254,9 @@ TEST(Table, HasAColumnForEachKindOfResult) {
   runs[1].summary->dataset = "prices";
   runs[1].summary->final_test_accuracy = std::nullopt;
   const std::string markdown = to_markdown(reader_table(make_table(runs)));
-  EXPECT_THAT(markdown, HasSubstr("| accuracy (%) |  RMSE |"));
-  EXPECT_THAT(markdown, HasSubstr("|        50.00 |     - |"));
-  EXPECT_THAT(markdown, HasSubstr("|            - | 1.000 |"));
-  EXPECT_THAT(markdown, HasSubstr("Accuracy and RMSE (root mean squared error) after the last round"));
+  EXPECT_THAT(markdown,
+              has_all("| accuracy (%) |  RMSE |", "|        50.00 |     - |", "|            - | 1.000 |",
+                      "Accuracy and RMSE (root mean squared error) after the last round"));
 }
 
 TEST(Table, OfNothingFinishedHasNoRows) {

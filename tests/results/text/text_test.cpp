@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/text/markup.hpp"
@@ -37,7 +36,7 @@ TEST(Text, AlignsLinesByTheWidestCellOfEachColumn) {
 TEST(Text, MakesNotesOfSentences) {
   std::vector<std::string> notes = {"first"};
   append_notes(notes, {"one. Two.", "over\ntwo lines", "said"});
-  EXPECT_THAT(notes, testing::ElementsAre("first", "one. Two", "over two lines", "said"));
+  EXPECT_THAT(notes, ElementsAre("first", "one. Two", "over two lines", "said"));
 }
 
 TEST(CsvLine, QuotesWhatWouldBreakIt) {

@@ -113,7 +113,7 @@ TEST(LatexTable, CompilesWithCellsThatBeginAsOptionsDo) {
     runs.back().summary->sweep = {{"model.hidden", value}};
   }
   const std::string latex = to_latex(reader_table(make_table(runs)));
-  EXPECT_THAT(latex, AllOf(HasSubstr(" {}[16] & "), HasSubstr(" {}[2pt] & "), HasSubstr(" {}* & ")));
+  EXPECT_THAT(latex, has_all(" {}[16] & ", " {}[2pt] & ", " {}* & "));
   expect_clean(latex);
 }
 

@@ -167,18 +167,16 @@ TEST(RenderPairs, PrintsMarkdown) {
   EXPECT_THAT(text,
               StartsWith("Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds, no "
                          "privacy.\n\n| A    | B      | seeds | A - B (points) | 95 % interval (t) |"));
-  EXPECT_THAT(
-      text, HasSubstr("\n| a_b  | b\\|c   |     5 |   +3.40 ± 0.55 |    [+2.72, +4.08] | [+3.00, +4.00] | "));
-  EXPECT_THAT(text, HasSubstr(" | 0.0625 (least) |   0.0005 | a_b is better          |\n"));
   EXPECT_THAT(text,
-              HasSubstr("\n| a_b  | single |     1 |         +14.00 |                 - |              - |"
-                        "      - |              - |        - | one seed: no statement |\n"));
-  EXPECT_THAT(text, HasSubstr("\nAccuracy after the last round: more is better. A - B: the difference in "
-                              "percentage points, paired by seed"));
-  EXPECT_THAT(text,
-              HasSubstr("adjusted by Holm over the 3 pairs of this table. Verdict: a difference is shown "
-                        "where p (Holm) is at most 0.05 with at least 3 seeds; nothing else decides."));
-  EXPECT_THAT(text, HasSubstr("\n\nNotes:\n- a_b and single: not compared"));
+              has_all("\n| a_b  | b\\|c   |     5 |   +3.40 ± 0.55 |    [+2.72, +4.08] | [+3.00, +4.00] | ",
+                      " | 0.0625 (least) |   0.0005 | a_b is better          |\n",
+                      "\n| a_b  | single |     1 |         +14.00 |                 - |              - |     "
+                      " - |              - |        - | one seed: no statement |\n",
+                      "\nAccuracy after the last round: more is better. A - B: the difference in percentage "
+                      "points, paired by seed",
+                      "adjusted by Holm over the 3 pairs of this table. Verdict: a difference is shown where "
+                      "p (Holm) is at most 0.05 with at least 3 seeds; nothing else decides.",
+                      "\n\nNotes:\n- a_b and single: not compared"));
 }
 
 TEST(RenderPairs, MarksNoLeastOfNothing) {
@@ -194,11 +192,10 @@ TEST(RenderPairs, PrintsLatex) {
   EXPECT_THAT(text, StartsWith("% Needs \\usepackage{booktabs}.\n\\begin{table}\n  \\centering\n  "
                                "\\caption{Experiment quickstart"));
   EXPECT_THAT(
-      text,
-      HasSubstr("  \\begin{tabular}{llrrrrrrrl}\n    \\toprule\n    A & B & seeds & A - B (points) & "
-                "95 \\% interval (t) & bootstrap & p (t) & p (Wilcoxon) & p (Holm) & verdict \\\\\n"
-                "    \\midrule\n    a\\_b & b\\textbar{}c & 5 & $+3.40 \\pm 0.55$ & $[+2.72, +4.08]$ & "));
-  EXPECT_THAT(text, HasSubstr(" & $+14.00$ & - & - & - & - & - & one seed: no statement \\\\\n"));
+      text, has_all("  \\begin{tabular}{llrrrrrrrl}\n    \\toprule\n    A & B & seeds & A - B (points) & 95 "
+                    "\\% interval (t) & bootstrap & p (t) & p (Wilcoxon) & p (Holm) & verdict \\\\\n"
+                    "    \\midrule\n    a\\_b & b\\textbar{}c & 5 & $+3.40 \\pm 0.55$ & $[+2.72, +4.08]$ & ",
+                    " & $+14.00$ & - & - & - & - & - & one seed: no statement \\\\\n"));
 }
 
 TEST(RenderPairs, PrintsRawNumbers) {
@@ -207,8 +204,6 @@ TEST(RenderPairs, PrintsRawNumbers) {
               StartsWith("sweep,a,b,metric,seeds,a_mean,b_mean,difference_mean,difference_std,t_low,t_high,"
                          "bootstrap_low,bootstrap_high,t,p_t,p_wilcoxon,p_wilcoxon_least,p_holm,verdict\n"
                          ",a_b,b|c,accuracy,5,0.634,0.6,0.0339999999"));
-  EXPECT_THAT(csv, HasSubstr(",0.0625,0.0625,0.000"));
-  EXPECT_THAT(csv, HasSubstr(",,,,,,,,,one seed: no statement\n"));
   const auto json = nlohmann::json::parse(render_pairs_json(render_pairs_sample()));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["metric"], "accuracy");

@@ -2,7 +2,6 @@
 // its part and to the bit where it has none; twice the same bits; and no clipped sum exceeds its bound. Not
 // among ctest's tests; scripts/gpu-check runs it.
 #include <cstdio>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/plan/device.hpp"
 #include "tests/harness/gradients/one_at_a_time.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -37,7 +37,7 @@ std::vector<torch::Tensor> all_of(const GradientEngine& engine, const Params& at
   return {engine.mean_gradient(at, count, source).flat(),
           clipped.sum.flat(),
           torch::tensor(static_cast<double>(clipped.clipped)),
-          engine.clipped_gradient_sum(at, std::numeric_limits<double>::infinity(), count, source).sum.flat(),
+          engine.clipped_gradient_sum(at, kInfinity, count, source).sum.flat(),
           engine.gradient_norms(at, count, source),
           engine.losses(at, count, source),
           engine.input_gradient(at, batch, [&](const Params&) { return direction; }),
@@ -103,8 +103,7 @@ TEST(EngineOnTheGpu, NeverExceedsTheBound) {
   for (const Architecture& architecture : victims) {
     const Model model(architecture, torch::TensorOptions(torch::kFloat32).device(gpu()));
     const Params at = random_params(model);
-    for (const double magnitude :
-         {0.0, 1e-45, 1e-30, 1.0, 1e15, 1e20, 3e38, std::numeric_limits<double>::infinity()}) {
+    for (const double magnitude : {0.0, 1e-45, 1e-30, 1.0, 1e15, 1e20, 3e38, kInfinity}) {
       Batch batch = random_batch(model, 1);
       batch.inputs *= magnitude;
       for (const double bound : {1e-30, 1e-9, 1.0, 1e20}) {
