@@ -113,6 +113,14 @@ void separate_data(std::vector<FoundRun>& runs) {
   }
 }
 
+// Initial weights that a grid gives by their file are known by their digest.
+void tell_weights(Summary& summary) {
+  const auto hash = swept_value(settings_of_choice(summary.model), "weights_sha256");
+  if (!hash || !swept_value(summary.sweep, "model.weights")) return;
+  summary.sweep.emplace_back("model.weights_sha256", unquoted(*hash));
+  std::ranges::sort(summary.sweep);
+}
+
 // By path, the experiments that sweep it, and their labels that it makes a difference for.
 using SweptPaths = std::map<std::string, std::map<std::string, std::set<std::string>>>;
 
@@ -214,6 +222,9 @@ void fill_in_swept(std::span<FoundRun* const> runs) {
   for (auto& [key, row] : rows) {
     if (fit_together(row)) continue;
     for (FilledRun& filled : row) filled.run->summary->sweep = std::move(filled.before);
+  }
+  for (FoundRun* run : runs) {
+    if (run->summary) tell_weights(*run->summary);
   }
 }
 
