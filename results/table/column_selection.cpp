@@ -209,7 +209,7 @@ std::string legend(const Table& table, const Selection& selection) {
   say_pair(TableColumn::kTotalUplink, TableColumn::kTotalDownlink,
            {"Total uplink and total downlink", "Total uplink", "Total downlink"}, "of all clients in a run");
   say(shown(TableColumn::kSeconds), "Seconds: per run.");
-  say(shown(TableColumn::kRounds) && std::ranges::any_of(table.rows, is_stopped_by_budget),
+  say(shown(TableColumn::kRounds) && std::ranges::any_of(table.rows, is_stopped_early),
       fmt::format("{}: stopped early, as a note says.", kStoppedMark));
   return fmt::format("{}", fmt::join(sentences, " "));
 }

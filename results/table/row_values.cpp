@@ -49,7 +49,10 @@ class Values {
 
 void add_privacy(const Row& row, Values& values) {
   values.add("policy", row.summary().policy);
-  if (!row.privacy) return;
+  if (!row.privacy) {
+    for (const char* key : {"epsilon", "epsilon_pld"}) values.add(key, row.summary().policy);
+    return;
+  }
   values.add("epsilon", claim_text(row.privacy->rdp));
   values.add("epsilon_pld", claim_text(row.privacy->pld));
   values.add("delta", short_number(row.privacy->settings.delta));

@@ -202,10 +202,13 @@ bool RowOrder::operator()(const RowKey& left, const RowKey& right) const {
 }
 
 bool part_varies(std::span<const Setting> settings, const SettingPart& part) {
-  std::map<std::string, std::string> by_sweep;
+  std::map<std::string, std::string> by_sweep, rests;
   std::set<std::string> values;
   for (const Setting& setting : settings) {
     const std::string& value = setting.*part.member;
+    const bool is_swept = swept_value(setting.sweep, std::string(part.chosen)).has_value();
+    const std::string rest = without_swept(value, setting.sweep, part.section);
+    if (rests.emplace(is_swept ? name_of_choice(value) : "", rest).first->second != rest) return true;
     const auto [first, fresh] = by_sweep.emplace(swept_in(setting.sweep, part.section), value);
     values.insert(value);
     const bool unswept = by_sweep.contains("") && by_sweep.size() > 1;

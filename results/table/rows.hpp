@@ -76,7 +76,8 @@ struct RowOrder {
   bool operator()(const RowKey& left, const RowKey& right) const;
 };
 
-/// Whether these settings differ in a part by more than what columns of a sweep tell.
+/// Whether these settings differ in a part by more than what columns of a sweep tell: of a choice whose name
+/// a sweep gives, those of one name among them.
 bool part_varies(std::span<const Setting> settings, const SettingPart& part);
 
 /// Finished runs of one row. Points into the runs that it was made of.
@@ -142,12 +143,13 @@ void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);
 
 /// Gives runs their own value of what others have from a grid, in `Summary::sweep`, so that they need no dash
 /// there; but where they would then fall in one row with runs that they do not fit, such as the same seed run
-/// before the grid, they keep theirs.
+/// before the grid, they keep theirs. Who has initial weights from a grid gets their digest, too.
 void fill_in_swept(std::span<FoundRun> runs);
 
 /// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with
-/// two learning rates or two noise multipliers: each gets the settings that differ as if a grid had given
-/// them, in `Summary::sweep`, and so do all other runs that have them. Settings are the parameters of the
+/// two learning rates or two noise multipliers, and tells settings that differ between points of a grid which
+/// do not give them: each run gets the settings that differ as if a grid had given them, in `Summary::sweep`,
+/// and so do all other runs that have them. Settings are the parameters of the
 /// algorithm, `row_conditions`, and the examples of a data set where they were not the same; and what
 /// `fill_in_swept` gives. Runs that differ in nothing else than the seed stay as they are.
 void separate_by_settings(std::vector<FoundRun>& runs);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,6 +31,17 @@ std::string own_path(const Summary& summary, std::string_view name) {
   return fmt::format("{}{}.{}", kAlgorithmPaths, summary.label, name);
 }
 
+std::string key_of_parameter(const std::string& name) { return std::string(kAlgorithmPaths) + name; }
+
+// Where the file of a run has what a grid gives to all algorithms under that path.
+std::string key_in_file(const std::string& path) {
+  for (const std::string_view begin : {"training.", "privacy."}) {
+    if (path.starts_with(begin))
+      return key_of_parameter(path.substr(begin == "training." ? begin.size() : 0));
+  }
+  return path;
+}
+
 // What a sweep could have given to a run, by paths as a sweep has them.
 struct RunSettings {
   Summary* summary;
@@ -56,17 +68,34 @@ Counts count(const std::vector<RunSettings>& row, Sweep RunSettings::*member) {
   return counts;
 }
 
+// The keys of their files that a grid or a search gives to any of these runs of one label, and what follows
+// from them.
+std::set<std::string> varied_keys(const std::vector<RunSettings>& runs) {
+  std::set<std::string> keys;
+  for (const RunSettings& run : runs) {
+    Sweep given = run.summary->sweep;
+    if (run.summary->tuning) std::ranges::copy(run.summary->tuning->chosen, std::back_inserter(given));
+    for (const auto& [path, value] : shared_sweep(given)) keys.insert(key_in_file(path));
+    for (const auto& [name, value] : own_sweep(given, run.summary->label))
+      keys.insert(key_of_parameter(name));
+  }
+  if (keys.contains("algorithms.privacy.noise_for_epsilon"))
+    keys.insert("algorithms.privacy.noise_multiplier");
+  return keys;
+}
+
 // What runs say, all of them, so that no row has a dash where it has a value that another one shows.
 struct Told {
   std::set<std::string> parameters, conditions;
 
-  // Adds in what these runs of one row differ. Records from before there was a condition lack it.
-  void add_differing(const std::vector<RunSettings>& row) {
-    for (const auto& [name, values] : count(row, &RunSettings::parameters)) {
-      if (values.begin()->second != row.size()) parameters.insert(name);
+  // Adds in what these runs differ, but for these keys. Records from before there was a condition lack it.
+  void add_differing(const std::vector<RunSettings>& runs, const std::set<std::string>& but = {}) {
+    for (const auto& [name, values] : count(runs, &RunSettings::parameters)) {
+      const bool all_same = values.begin()->second == runs.size();
+      if (!all_same && !but.contains(key_of_parameter(name))) parameters.insert(name);
     }
-    for (const auto& [path, values] : count(row, &RunSettings::conditions)) {
-      if (values.size() > 1) conditions.insert(path);
+    for (const auto& [path, values] : count(runs, &RunSettings::conditions)) {
+      if (values.size() > 1 && !but.contains(path)) conditions.insert(path);
     }
   }
 };
@@ -84,20 +113,23 @@ void separate_data(std::vector<FoundRun>& runs) {
   }
 }
 
+// Initial weights that a grid gives by their file are known by their digest.
+void tell_weights(Summary& summary) {
+  const auto hash = swept_value(settings_of_choice(summary.model), "weights_sha256");
+  if (!hash || !swept_value(summary.sweep, "model.weights")) return;
+  summary.sweep.emplace_back("model.weights_sha256", unquoted(*hash));
+  std::ranges::sort(summary.sweep);
+}
+
 // By path, the experiments that sweep it, and their labels that it makes a difference for.
 using SweptPaths = std::map<std::string, std::map<std::string, std::set<std::string>>>;
 
 // A run's value at a path of another one's sweep; empty where it has none.
-std::string value_at(const FoundRun& run, const ResolvedSettings& file, std::string_view path) {
+std::string value_at(const FoundRun& run, const ResolvedSettings& file, const std::string& path) {
   // Of a partition by user the file may say 0, which is all.
   if (path == "partition.clients") return std::to_string(run.summary->clients);
   const std::string own = own_path(*run.summary, "");
-  for (const auto& [begin, section] : {std::pair<std::string_view, const char*>("training.", "algorithms."),
-                                       {"privacy.", "algorithms.privacy."},
-                                       {own, "algorithms."}}) {
-    if (path.starts_with(begin)) return file.of(section + std::string(path.substr(begin.size())));
-  }
-  return file.of(std::string(path));
+  return file.of(path.starts_with(own) ? key_of_parameter(path.substr(own.size())) : key_in_file(path));
 }
 
 Sweep filled_sweep(const FoundRun& run, const SweptPaths& swept) {
@@ -137,19 +169,21 @@ bool fit_together(const std::vector<FilledRun>& row) {
   }
 }
 
-void give(const RunSettings& run, const Told& told) {
+// But for what stands under these keys of its file.
+void give(const RunSettings& run, const Told& told, const std::set<std::string>& but = {}) {
   Sweep& sweep = run.summary->sweep;
   const auto add = [&](const std::string& path, const std::string& value) {
     if (!swept_value(sweep, path)) sweep.emplace_back(path, value);
   };
   for (const auto& [name, value] : run.parameters) {
     const bool is_swept = swept_value(sweep, fmt::format("training.{}", name)).has_value();
-    if (told.parameters.contains(name) && !is_swept) add(own_path(*run.summary, name), value);
+    if (told.parameters.contains(name) && !is_swept && !but.contains(key_of_parameter(name)))
+      add(own_path(*run.summary, name), value);
   }
   for (const auto& [path, value] : run.conditions) {
     const bool own = path.starts_with(kAlgorithmPaths);
     const std::string rest = own ? path.substr(kAlgorithmPaths.size()) : path;
-    if (told.conditions.contains(path) && !(own && swept_value(sweep, rest)))
+    if (told.conditions.contains(path) && !but.contains(path) && !(own && swept_value(sweep, rest)))
       add(own ? own_path(*run.summary, rest) : path, value);
   }
   std::ranges::sort(sweep);
@@ -189,15 +223,28 @@ void fill_in_swept(std::span<FoundRun> runs) {
     if (fit_together(row)) continue;
     for (FilledRun& filled : row) filled.run->summary->sweep = std::move(filled.before);
   }
+  for (FoundRun& run : runs) {
+    if (run.summary) tell_weights(*run.summary);
+  }
 }
 
 void separate_by_settings(std::vector<FoundRun>& runs) {
   separate_data(runs);
+  // By experiment and label: at all points of a grid is the same what it does not give.
+  std::map<std::pair<std::string, std::string>, std::vector<RunSettings>> labels;
+  for (FoundRun& run : runs) {
+    if (run.summary) labels[{run.summary->experiment, run.summary->label}].push_back(run_settings(run));
+  }
+  Told told;
+  for (const auto& [label, group] : labels) told.add_differing(group, varied_keys(group));
+  for (const auto& [label, group] : labels) {
+    const std::set<std::string> varied = varied_keys(group);
+    for (const RunSettings& run : group) give(run, told, varied);
+  }
   fill_in_swept(runs);
   std::map<RowKey, std::vector<RunSettings>, RowOrder> rows;
-  Told told;
-  for (FoundRun& run : runs) {
-    if (run.summary) rows[key_of(*run.summary)].push_back(run_settings(run));
+  for (auto& [label, group] : labels) {
+    for (RunSettings& run : group) rows[key_of(*run.summary)].push_back(std::move(run));
   }
   for (const auto& [key, row] : rows) told.add_differing(row);
   for (const auto& [key, row] : rows) {

@@ -262,7 +262,12 @@ std::span<const CatalogueEntry* const> client_columns() {
   return kColumns;
 }
 
-bool is_stopped_by_budget(const Row& row) { return row.privacy && !row.privacy->stopped.empty(); }
+bool is_stopped_early(const Row& row) {
+  return std::ranges::any_of(row.seeds, [](const SeedResult& seed) {
+    const auto& privacy = seed.summary.privacy;
+    return !seed.summary.stopped.empty() || (privacy && !privacy->stopped.empty());
+  });
+}
 
 std::string rounds_done(const Row& row) {
   const auto [least, most] = std::ranges::minmax_element(row.seeds, {}, &SeedResult::rounds_done);

@@ -149,11 +149,10 @@ std::string shared_terms(const Table& table);
 std::vector<std::string> nominal_names(const Table& table);
 std::optional<double> nominal_of(const Row& row, const std::string& what);
 
-/// Whether any run of the row ended because its budget of epsilon pays for no further round.
-bool is_stopped_by_budget(const Row& row);
+/// Whether a rule or a budget ended any run of the row before its planned rounds.
+bool is_stopped_early(const Row& row);
 
-/// The rounds that the runs of a row did: "20", or "14-15" where their budgets stopped them at different
-/// ones.
+/// The rounds that the runs of a row did: "20", or "14-15" where they were stopped at different ones.
 std::string rounds_done(const Row& row);
 
 }  // namespace fedarena::results

@@ -7,7 +7,8 @@
 
 namespace fedarena::results {
 
-/// Whether `left` comes before `right` as people count: "seed-2" before "seed-10", and a folder before its
+/// Whether `left` comes before `right` as people count: "seed-2" before "seed-10", "rate=0.05" before
+/// "rate=0.1", and a folder before its
 /// neighbours whose names it begins. A strict total order: only equal texts are equivalent.
 bool natural_less(std::string_view left, std::string_view right);
 

@@ -142,7 +142,7 @@ void add_epsilon(const RowColumn& column, const Table& table, RowColumns& column
 
 // Sorted by the least rounds of any seed.
 Cell rounds_cell(const Row& row) {
-  Cell cell = number_cell(rounds_done(row), "", is_stopped_by_budget(row) ? kStoppedMark : "");
+  Cell cell = number_cell(rounds_done(row), "", is_stopped_early(row) ? kStoppedMark : "");
   cell.value = std::ranges::min_element(row.seeds, {}, &SeedResult::rounds_done)->rounds_done();
   return cell;
 }

@@ -47,6 +47,13 @@ TEST(RowDifferences, NameDataModelAndRounds) {
   EXPECT_THAT(texts(data_of('a'), data_of('a')), IsEmpty());
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.model = "convnet"; }),
               ElementsAre("model | model: \"mlp\" and \"convnet\""));
+  const auto begun = [](const std::string& file, char digit) -> Change {
+    return [=](Summary& summary) {
+      summary.model = fmt::format("mlp (weights = \"{}\", weights_sha256 = \"{}\")", file, digit);
+    };
+  };
+  EXPECT_THAT(texts(begun("a.npz", '1'), begun("b.npz", '1')), IsEmpty()) << "the same, wherever it lies";
+  EXPECT_THAT(texts(begun("a.npz", '1'), begun("a.npz", '2')), SizeIs(1));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.parameters = 5; }),
               ElementsAre("model | number of parameters: \"1000\" and \"5\""));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.rounds = summary.rounds_done = 40; }),

@@ -70,8 +70,9 @@ TEST(StoppingNotes, NameThePointOfASweep) {
     summary.rounds_done = 4;
     runs.push_back(found(summary, "mu-" + mu));
   }
-  const std::vector<std::string> notes = make_table(runs).notes;
-  EXPECT_THAT(notes,
+  const Table table = make_table(runs);
+  EXPECT_THAT(to_markdown(reader_table(table)), has_all(" 4‡ |", "‡: stopped early"));
+  EXPECT_THAT(table.notes,
               Contains(fmt::format(
                   "stopped without a better validation score: fedprox, mu=0.1, seed 1 (round 4 of {0}); "
                   "fedprox, mu=1, seed 1 (round 4 of {0})",

@@ -60,7 +60,7 @@ TEST(RowValues, AreThoseOfTheExperimentFile) {
   EXPECT_EQ(row_value(row, "mu"), "0.01");
   EXPECT_EQ(row_value(row, "schedule"), "constant") << "without quotes";
   EXPECT_EQ(row_value(row, "rounds"), "20");
-  EXPECT_EQ(row_value(row, "epsilon"), std::nullopt);
+  EXPECT_EQ(row_value(row, "epsilon"), "none");
   const Table own = make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))});
   EXPECT_EQ(row_value(own.rows.front(), "epsilon"), "2.79");
   EXPECT_EQ(row_value(own.rows.front(), "delta"), "1e-5");

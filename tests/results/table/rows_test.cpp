@@ -114,6 +114,45 @@ TEST(SeparateRows, AddToWhatAGridGives) {
                           "fedprox, mu=1, rate=0.5: 1"));
 }
 
+// Each point of a grid with settings of its own, from several commands: what no sweep says has a column, too.
+TEST(SeparateRows, AreToldApartAtOtherPointsOfAGrid) {
+  const Scratch folder;
+  const auto at = [&](const std::string& rate, const std::string& steps, const std::string& size,
+                      const std::string& noise = "1.0") {
+    FoundRun run = with_parameters("fedavg", 1, {{"local_steps", steps}, {"rate", rate}});
+    run.summary->sweep = {{"training.rate", rate}};
+    run.path = folder / fmt::format("{}-{}-{}-{}", rate, steps, size, noise);
+    folder.write(run.path.filename() / "experiment.toml",
+                 fmt::format("[cohort]\nsize = {}\n\n[[algorithms]]\nrate = {}\n\n[algorithms.privacy]\n"
+                             "noise_multiplier = {}\n",
+                             size, rate, noise));
+    return run;
+  };
+  EXPECT_THAT(rows_of({at("0.1", "4", "0"), at("0.2", "40", "0")}),
+              ElementsAre("fedavg, local_steps=4: 1", "fedavg, local_steps=40: 1"));
+  std::vector<FoundRun> runs = {at("0.1", "4", "0"), at("0.2", "4", "1")};
+  separate_by_settings(runs);
+  EXPECT_EQ(runs[0].summary->sweep, (Sweep{{"cohort.size", "0"}, {"training.rate", "0.1"}}));
+  // Of a run beside the grid, its point is known as soon as its other settings are.
+  runs = {at("0.1", "4", "0"), at("0.1", "8", "0")};
+  runs[1].summary->sweep.clear();
+  separate_by_settings(runs);
+  EXPECT_EQ(runs[1].summary->sweep,
+            (Sweep{{"algorithms.fedavg.local_steps", "8"}, {"training.rate", "0.1"}}));
+  EXPECT_THAT(rows_of({at("0.1", "4", "0", "1.0"), at("0.2", "4", "0", "2.0")}),
+              ElementsAre("fedavg, privacy.noise_multiplier=1: 1", "fedavg, privacy.noise_multiplier=2: 1"));
+  // What follows from a point is not told beside it: noise that was found, settings that were searched for.
+  runs = {at("0.1", "4", "0", "1.0"), at("0.2", "8", "0", "2.0")};
+  for (FoundRun& run : runs) {
+    run.summary->sweep = {{"privacy.noise_for_epsilon", run.summary->algorithm_parameters[0].second}};
+    run.summary->tuning = Tuning{.search = "grid",
+                                 .chosen = {{"algorithms.fedavg.local_steps", "4"}, {"training.rate", "0.1"}},
+                                 .criterion = std::string(kByValidationAccuracy)};
+  }
+  separate_by_settings(runs);
+  for (const FoundRun& run : runs) EXPECT_THAT(run.summary->sweep, SizeIs(1));
+}
+
 // A value that one experiment sweeps over, another one has once; and one that differs has no dash.
 TEST(SeparateRows, ShowValuesOfRunsThatSweepNothing) {
   const Scratch folder;

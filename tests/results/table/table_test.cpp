@@ -149,6 +149,40 @@ TEST(Table, ComparesOnlyWithinASetting) {
   EXPECT_EQ(caption(table), "Experiment quickstart, partition iid, model mlp");
 }
 
+// Of one part, one setting is swept and another one differs.
+TEST(Table, NamesAPartThatDiffersBesideAGrid) {
+  const auto parts = [](const std::vector<Setting>& settings) {
+    std::vector<FoundRun> runs;
+    for (const Setting& setting : settings) {
+      Summary summary = finished("fedavg", 1, 0.5);
+      summary.partition = setting.partition;
+      summary.model = setting.model;
+      summary.sweep = setting.sweep;
+      runs.push_back(found(summary));
+    }
+    separate_by_settings(runs);
+    const std::string text = to_markdown(reader_table(make_table(runs)));
+    return text.substr(0, text.find("\n|:"));
+  };
+  const auto dealt = [](const std::string& partition, const Sweep& sweep) {
+    return Setting{"", "", partition, "mlp", sweep};
+  };
+  EXPECT_THAT(parts({dealt("iid (clients = 2, noise = 0.5)", {{"partition.noise", "0.5"}}),
+                     dealt("iid (clients = 10)", {{"partition.noise", "0"}})}),
+              HasSubstr("| partition                      | partition.noise |"));
+  EXPECT_THAT(parts({dealt("iid (clients = 2)", {{"partition.kind", "iid"}}),
+                     dealt("dirichlet (clients = 2, alpha = 0.5)", {{"partition.kind", "dirichlet"}})}),
+              HasSubstr("| partition.kind | algorithm"));
+  const auto begun = [](const std::string& file, char digit) {
+    const std::string model = fmt::format("mlp (hidden = [5], weights = \"{}\", weights_sha256 = \"{}\")",
+                                          file, std::string(12, digit));
+    return Setting{"", "", "iid", file.empty() ? "mlp (hidden = [5])" : model, {{"model.weights", file}}};
+  };
+  EXPECT_THAT(parts({begun("", ' '), begun("b.npz", 'b'), begun("c.npz", 'c')}),
+              AllOf(HasSubstr("model mlp (hidden = [5])."),
+                    HasSubstr("| model.weights | model.weights_sha256 | algorithm")));
+}
+
 TEST(Table, NamesTheSettingInNotesWhereItVaries) {
   auto runs = three_seeds("fedavg", 0.5);
   Summary other = unfinished("fedavg", 1, 3);

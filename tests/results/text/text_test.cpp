@@ -55,7 +55,8 @@ TEST(InOneLine, MakesASentenceOfTheRemedy) {
 TEST(NaturalOrder, CountsAsPeopleDo) {
   std::vector<std::string> ordered = {""};
   std::istringstream names(
-      "0 1 2 10 99999999999999999999 100000000000000000000 a a/x a-b/x fedavg fedavg-seed-2 fedavg-seed-10 "
+      "0 0.05 0.1 1 1.25 1.5 1.5.2 2 10 99999999999999999999 100000000000000000000 a a/x a-b/x fedavg "
+      "fedavg-seed-2 fedavg-seed-10 "
       "fedavg-seed-10b fedprox z01 z1 z2 \xC3\xA9");
   for (std::string name; names >> name;) ordered.push_back(name);
   for (std::size_t i = 0; i < ordered.size(); ++i) {
