@@ -68,8 +68,8 @@ Counts count(const std::vector<RunSettings>& row, Sweep RunSettings::*member) {
   return counts;
 }
 
-// The keys of their files that a grid or a search gives to any of these runs of one label, and what follows
-// from them.
+// The keys that a grid or a search gives to any of these runs of one label, as their files have them, and the
+// key of the noise that was found for an epsilon of a grid.
 std::set<std::string> varied_keys(const std::vector<RunSettings>& runs) {
   std::set<std::string> keys;
   for (const RunSettings& run : runs) {
@@ -230,7 +230,7 @@ void fill_in_swept(std::span<FoundRun> runs) {
 
 void separate_by_settings(std::vector<FoundRun>& runs) {
   separate_data(runs);
-  // By experiment and label: at all points of a grid is the same what it does not give.
+  // By experiment and label: several commands may have filled a grid, with other settings at each point.
   std::map<std::pair<std::string, std::string>, std::vector<RunSettings>> labels;
   for (FoundRun& run : runs) {
     if (run.summary) labels[{run.summary->experiment, run.summary->label}].push_back(run_settings(run));
