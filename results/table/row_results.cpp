@@ -6,18 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "results/table/table.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
-
-// Whether its rounds ended before the planned ones, by a budget or a rule.
-bool ended_early(const Row& row) {
-  return std::ranges::any_of(row.seeds, [](const SeedResult& seed) {
-    return seed.summary.rounds_done < seed.summary.rounds || !seed.summary.stopped.empty();
-  });
-}
 
 // Reads every seed of a row, which has a result when all of them have one; returns those without, by reason.
 SeedsByText read_row(const RoundMetric& metric, Row& row) {
@@ -135,7 +129,7 @@ std::vector<std::string> read_metric(const RoundMetric& metric, std::vector<Row>
   }
   // Who had to end early spent less, which is no merit.
   if (!metric.quantity.evaluated && metric.moment == Moment::kLast &&
-      std::ranges::any_of(rows, ended_early)) {
+      std::ranges::any_of(rows, is_stopped_early)) {
     for (Row& row : rows) {
       if (row.result) row.result->better = Better::kNeither;
     }
