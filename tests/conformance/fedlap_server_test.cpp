@@ -211,7 +211,9 @@ TEST_F(FedLapCalibration, SendsTheLengthsAtTheGlobalModelForOneAccessMore) {
 }
 
 TEST_F(FedLapCalibration, IsRefusedOnTheUnion) {
-  const std::string message = message_of([] { plugins().create("fedlap", {{"server_calibration", true}}); });
+  expect_refused(has_all("server_descent is \"union\"", "server_descent = \"weighted\""), [] {
+    plugins().create("fedlap", {{"server_calibration", true}});
+  });
   EXPECT_NO_THROW(plugins().create("fedlap", settings({})));
 }
 

@@ -51,6 +51,8 @@ TEST_F(PublishedFilesTest, AreFoundWhenTheSearchFolderIsTheirOwn) {
 
 TEST_F(PublishedFilesTest, ThatAreAbsentAreReportedWithFoldersAndRemedy) {
   const std::string message = message_of([&] { find_published(wanted_, {folder_, folder_ / "nowhere"}); });
+  EXPECT_THAT(message, AllOf(HasSubstr("\"toy\""), HasSubstr("a, b"), HasSubstr((folder_ / "toy").string()),
+                             HasSubstr((folder_ / "nowhere/toy-1.0").string())));
   EXPECT_THAT(message,
               has_all("\"toy\"", "a, b", (folder_ / "toy").string(), (folder_ / "nowhere/toy-1.0").string()));
   EXPECT_THAT(message, has_all("Set FEDARENA_DATA to a folder that holds toy/", "example.org"));

@@ -77,6 +77,8 @@ TEST_F(Evaluation, TestsClientsWithModelsOfTheirOwn) {
   EXPECT_GT(validation("out/fine-tune-seed-1"), validation("out/fedavg-seed-1"));
   succeed("verify out");
   const std::string table = call("table out").out;
+  EXPECT_THAT(table, HasSubstr("2 of 5 clients never train"));
+  EXPECT_THAT(table, HasSubstr("made from their examples: fine-tune"));
   EXPECT_THAT(call("privacy out/fine-tune-seed-1").out,
               HasSubstr("looked at their examples for models of their own"));
 

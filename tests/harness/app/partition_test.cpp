@@ -158,6 +158,8 @@ TEST_F(PartitionCommand, DrawsTheHeatMap) {
   EXPECT_EQ(results::decoded_png(content_of(scratch / "map.png")).width, 1200);
   succeed("partition small.toml -o map.svg");
   const std::string picture = content_of(scratch / "map.svg");
+  EXPECT_THAT(picture, HasSubstr("classes of glyphs, seed 3, index hash "));
+  EXPECT_THAT(picture, HasSubstr("1200"));
 }
 
 // The lines behind the first one, as numbers without commas between them.

@@ -119,6 +119,8 @@ TEST(CurvePlot, IsDrawnInItsColours) {
 TEST(CurvePlot, NamesItsCurvesAsTheReaderOfTheFileReads) {
   EXPECT_THAT(run_gnuplot(svg_script(curve_plot_sample())), HasSubstr(">fedprox</text>"));
   const std::string tikz = run_gnuplot(curves_script(curve_plot_sample(), {}, kTikzTerminal));
+  EXPECT_THAT(tikz, HasSubstr("accuracy (\\%)"));
+  EXPECT_THAT(tikz, HasSubstr("a\\_b"));
 }
 
 }  // namespace

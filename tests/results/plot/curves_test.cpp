@@ -151,8 +151,8 @@ TEST_F(CurvesTest, DrawWhatAlgorithmsObserve) {
   EXPECT_DOUBLE_EQ(*points[1].std, 6 / std::sqrt(2.0));
   EXPECT_THAT(drawn.notes,
               Contains(HasSubstr("fedavg: no round in which every seed has both round and radius")));
-  const std::string message = message_of([&] { parse_quantity("--y", "radus", runs()); });
-  EXPECT_THAT(message, HasSubstr("--y: \"radus\" is unknown"));
+  expect_refused(has_all("--y: \"radus\" is unknown", "seconds, radius", "did you mean \"radius\""),
+                 [&] { parse_quantity("--y", "radus", runs()); });
   expect_refused("is of attacks on finished runs", [&] { parse_quantity("--y", "attack-auc:loss", runs()); });
 }
 

@@ -100,6 +100,8 @@ TEST_F(ReportedPartition, HasOneMapForAllItsRuns) {
   const Report made = report();
   EXPECT_THAT(made.problems, IsEmpty());
   EXPECT_EQ(maps(made), 1U);
+  EXPECT_THAT(made.html, HasSubstr("<figcaption>Seed 2: columns are 3 clients"));
+  EXPECT_THAT(made.html, HasSubstr(">1002</text>"));
   EXPECT_THAT(made.html, Not(HasSubstr("fedarena partition FILE")));
 }
 

@@ -167,6 +167,14 @@ TEST(RenderPairs, PrintsMarkdown) {
   EXPECT_THAT(text,
               StartsWith("Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds, no "
                          "privacy.\n\n| A    | B      | seeds | A - B (points) | 95 % interval (t) |"));
+  EXPECT_THAT(
+      text, HasSubstr("\n| a_b  | b\\|c   |     5 |   +3.40 ± 0.55 |    [+2.72, +4.08] | [+3.00, +4.00] | "));
+  EXPECT_THAT(text, HasSubstr(" | 0.0625 (least) |   0.0005 | a_b is better          |\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n| a_b  | single |     1 |         +14.00 |                 - |              - |"
+                        "      - |              - |        - | one seed: no statement |\n"));
+  EXPECT_THAT(text, HasSubstr("\nAccuracy after the last round: more is better. A - B: the difference in "
+                              "percentage points, paired by seed"));
   EXPECT_THAT(text,
               has_all("\n| a_b  | b\\|c   |     5 |   +3.40 ± 0.55 |    [+2.72, +4.08] | [+3.00, +4.00] | ",
                       " | 0.0625 (least) |   0.0005 | a_b is better          |\n",
@@ -204,6 +212,8 @@ TEST(RenderPairs, PrintsRawNumbers) {
               StartsWith("sweep,a,b,metric,seeds,a_mean,b_mean,difference_mean,difference_std,t_low,t_high,"
                          "bootstrap_low,bootstrap_high,t,p_t,p_wilcoxon,p_wilcoxon_least,p_holm,verdict\n"
                          ",a_b,b|c,accuracy,5,0.634,0.6,0.0339999999"));
+  EXPECT_THAT(csv, HasSubstr(",0.0625,0.0625,0.000"));
+  EXPECT_THAT(csv, HasSubstr(",,,,,,,,,one seed: no statement\n"));
   const auto json = nlohmann::json::parse(render_pairs_json(render_pairs_sample()));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["metric"], "accuracy");
