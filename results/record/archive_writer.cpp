@@ -9,8 +9,6 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "results/record/archive_writer.hpp"
-
 namespace fedarena::results {
 namespace {
 

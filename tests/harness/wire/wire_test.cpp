@@ -84,7 +84,7 @@ TEST(Wire, CarriesParamsOfBothTypes) {
     const Params params(kLayout, torch::arange(8, type).div(3));
     const Message copy = round_trip({{Key<Params>{"p"}, params}});
     expect_same(copy[Key<Params>{"p"}].flat(), params.flat());
-    EXPECT_EQ(copy[Key<Params>{"p"}].layout(), kLayout);
+    EXPECT_EQ(*copy[Key<Params>{"p"}].layout(), *kLayout);
   }
 }
 
