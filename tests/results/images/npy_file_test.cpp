@@ -3,7 +3,6 @@
 #include <charconv>
 #include <limits>
 
-#include "results/images/npy_file.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
