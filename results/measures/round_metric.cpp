@@ -150,9 +150,10 @@ bool proves(double limit, const PrivacyClaim& claim) {
   return !claim.varied || (hides_what_was_spent(claim) && limit >= *claim.rdp->epsilon);
 }
 
-// By validation examples, which are private ones.
-bool is_chosen_by_scores(const RoundMetric& metric) {
-  return metric.moment == Moment::kValidation || metric.moment == Moment::kBestValidation;
+// Validation examples are private ones, so that a round that they choose costs what the whole run does.
+bool is_of_whole_run(const RoundMetric& metric) {
+  return metric.quantity.is_epsilon() &&
+         (metric.moment == Moment::kValidation || metric.moment == Moment::kBestValidation);
 }
 
 std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
@@ -253,10 +254,9 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
   std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();
-  // What data ended, or choose a round of, is charged for more than its rounds.
-  if (metric.quantity.is_epsilon() && claim && claim->rdp &&
-      (count == rounds.size() || is_chosen_by_scores(metric)))
-    value = claim->rdp->epsilon;
+  // What data ended is charged for more than its rounds.
+  const bool whole = is_of_whole_run(metric) || (metric.quantity.is_epsilon() && count == rounds.size());
+  if (whole && claim && claim->rdp) value = claim->rdp->epsilon;
   if (!value) return {.missing = why_no_value(metric.quantity, *round)};
   return {.value = value, .round = round->round};
 }
@@ -264,6 +264,7 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
 std::string heading(const RoundMetric& metric) {
   std::string what = metric.quantity.heading;
   if (metric.moment == Moment::kLast) return what;
+  if (is_of_whole_run(metric)) return what + " of the run";
   const std::string limit =
       metric.moment == Moment::kBytes ? human_bytes(metric.limit) : exact_number(metric.limit);
   const MomentWords* words = find_named(kMoments, metric.moment, &MomentWords::moment);
@@ -273,8 +274,7 @@ std::string heading(const RoundMetric& metric) {
 std::string describe(const RoundMetric& metric) {
   const std::string& what = metric.quantity.words;
   if (metric.moment == Moment::kLast) return what + " after the last round";
-  if (metric.quantity.is_epsilon() && is_chosen_by_scores(metric))
-    return what + " of the whole run, since private scores choose the round";
+  if (is_of_whole_run(metric)) return what + " of the whole run, since private scores choose the round";
   const MomentWords* words = find_named(kMoments, metric.moment, &MomentWords::moment);
   return what + fmt::format(fmt::runtime(words->legend), exact_number(metric.limit));
 }

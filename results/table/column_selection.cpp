@@ -100,7 +100,12 @@ Selection parse_selection(const std::string& text) {
 }
 
 Selection default_selection(const Table& table) {
-  Selection selection = {TableColumn::kRounds, TableColumn::kSeeds, TableColumn::kResult};
+  Selection selection = {TableColumn::kSeeds, TableColumn::kResult};
+  const auto says_rounds = [](const Row& row) {
+    return swept_value(row.setting.sweep, kRoundsPath) == rounds_done(row);
+  };
+  if (!contains(swept_keys(table), kRoundsPath) || !std::ranges::all_of(table.rows, says_rounds))
+    selection.insert(selection.begin(), TableColumn::kRounds);
   const auto tells_of_clients = [](const Row& row) { return !row.clients_tested.empty(); };
   if (std::ranges::any_of(table.rows, tells_of_clients)) selection.push_back(TableColumn::kClients);
   selection.push_back(TableColumn::kEpsilon);

@@ -137,6 +137,9 @@ std::vector<ConditionDifference> condition_differences(const std::filesystem::pa
 /// The setting under which `separate_by_settings` tells data of one name apart.
 inline constexpr const char* kDataHashPath = "data.sha256";
 
+/// Where an experiment file has the planned rounds, which a grid may give.
+inline constexpr const char* kRoundsPath = "experiment.rounds";
+
 /// Leaves out the runs of other labels, and has rows come in the order of these; broken runs stay, so that
 /// they are noted. None: keeps all. Error for a label that no finished run has.
 void keep_labels(std::vector<FoundRun>& runs, const Labels& labels);
@@ -150,8 +153,8 @@ void fill_in_swept(std::span<FoundRun> runs);
 /// two learning rates or two noise multipliers, and tells settings that differ between points of a grid which
 /// do not give them: each run gets the settings that differ as if a grid had given them, in `Summary::sweep`,
 /// and so do all other runs that have them. Settings are the parameters of the
-/// algorithm, `row_conditions`, and the examples of a data set where they were not the same; and what
-/// `fill_in_swept` gives. Runs that differ in nothing else than the seed stay as they are.
+/// algorithm, `row_conditions`, planned rounds, and the examples of a data set where they were not the same;
+/// and what `fill_in_swept` gives. Runs that differ in nothing else than the seed stay as they are.
 void separate_by_settings(std::vector<FoundRun>& runs);
 
 /// The runs at and below each path as tables, plots and reports take them: separated by their settings, those

@@ -50,7 +50,7 @@ struct RunSettings {
 };
 
 RunSettings run_settings(FoundRun& run) {
-  RunSettings settings{&*run.summary, {}, {}};
+  RunSettings settings{&*run.summary, {}, {{kRoundsPath, std::to_string(run.summary->rounds)}}};
   for (const auto& [name, value] : run.summary->algorithm_parameters)
     settings.parameters.emplace_back(name, plain(value));
   for (const auto& [path, value] : row_conditions(run.path))

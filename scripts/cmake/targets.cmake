@@ -78,8 +78,8 @@ function(fedarena_use_torch target)
 endfunction()
 
 # fedarena_module(NAME [SHARED] [TORCH] [COMPUTES] [FOLDERS ...] [SOURCES ...] [ALONE ...] LINK ...): a library of the
-# harness, of all sources in these folders and of those named. One that COMPUTES is optimised under sanitizers, too, where
-# its tests would take minutes; optimising the others there would cost the build more. ALONE: see fedarena_sources.
+# harness, of all sources in these folders and of those named. One that COMPUTES is optimised in full, and under sanitizers,
+# too, where its tests would take minutes; for the others that would cost the build more. ALONE: see fedarena_sources.
 function(fedarena_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;TORCH;COMPUTES" "" "FOLDERS;SOURCES;ALONE;LINK")
   fedarena_sources(compiled ${name} FOLDERS ${arg_FOLDERS} SOURCES ${arg_SOURCES} ALONE ${arg_ALONE})
@@ -90,7 +90,9 @@ function(fedarena_module name)
     add_library(${name} STATIC ${compiled})
   endif()
   fedarena_compile_settings(${name})
-  if(arg_COMPUTES AND FEDARENA_SANITIZE)
+  if(NOT arg_COMPUTES)
+    fedarena_compile_fast(${name})
+  elseif(FEDARENA_SANITIZE)
     target_compile_options(${name} PRIVATE -O1)
   endif()
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -100,7 +102,8 @@ function(fedarena_module name)
   endif()
 endfunction()
 
-# For code that runs once and never long: options, messages, reports, tests. Optimising it would cost the build many minutes.
+# For code whose time is spent elsewhere: options, messages, rounds, reports, tests. Optimising it would cost the build
+# minutes.
 function(fedarena_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   # GCC 12 at -O1 also sees copies beyond their bounds where a literal is added to a std::string.

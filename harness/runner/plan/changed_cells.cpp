@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 
 #include "harness/runner/plan/experiment_data.hpp"
 #include "results/record/find_runs.hpp"
@@ -161,6 +162,8 @@ void check_same_experiment(const results::RunDirectory& run, const std::string& 
 
 void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume,
                    const std::set<std::string>& tuned, bool has_only) {
+  if (std::error_code failure; fs::status(out / ".", failure), failure == std::errc::not_a_directory)
+    fail_on_file(out, "cannot be created", failure.value());
   Changes changes;
   bool has_found_noise = false;
   for (const PlannedCell& cell : cells) {

@@ -32,9 +32,12 @@ TEST_F(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
   EXPECT_THAT(call("table a b --rows label --pivot rate").out, HasSubstr("0.05"));
   EXPECT_THAT(call("report a b -o page.html").out, HasSubstr("2 runs, 2 rows of the table"));
   EXPECT_THAT(call("plot a b -o curves.svg").out, has_all("fedavg, rate=0.05", "fedavg, rate=0.5"));
-  // What is not a parameter of the algorithm is told, not shown.
+  // Rounds have one column, also where they are what differs.
   succeed("run small.toml --out c --set experiment.rounds=2");
-  EXPECT_THAT(refused("table a c"), HasSubstr("differ in rounds: \"3\" and \"2\""));
+  EXPECT_THAT(call("table a c").out,
+              has_all("| experiment.rounds | algorithm | seeds |", "| 2                 | fedavg    |",
+                      "| 3                 | fedavg    |"));
+  EXPECT_THAT(refused("compare a c"), HasSubstr("differ in planned rounds: \"3\" and \"2\""));
 }
 
 TEST_F(Table, HasTheRowsThatAreAskedFor) {
