@@ -162,7 +162,8 @@ void check_same_experiment(const results::RunDirectory& run, const std::string& 
 
 void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume,
                    const std::set<std::string>& tuned, bool has_only) {
-  if (std::error_code failure; fs::status(out / ".", failure), failure == std::errc::not_a_directory)
+  std::error_code failure;
+  if (!fs::exists(fs::status(out / ".", failure)) && failure == std::errc::not_a_directory)
     fail_on_file(out, "cannot be created", failure.value());
   Changes changes;
   bool has_found_noise = false;
