@@ -102,7 +102,7 @@ function(fedarena_module name)
   endif()
 endfunction()
 
-# For code whose time is spent elsewhere: options, messages, rounds, reports, tests. Optimising it would cost the build
+# For code whose time is spent elsewhere: options, messages, reports, tests. Optimising it would cost the build
 # minutes.
 function(fedarena_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
