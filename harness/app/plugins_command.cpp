@@ -10,6 +10,7 @@
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/sections/help.hpp"
+#include "harness/config/sections/sections.hpp"
 #include "harness/runner/plan/catalog.hpp"
 
 namespace fedarena {
@@ -56,6 +57,7 @@ int run_plugins(const PluginsArguments& arguments) {
 }
 
 struct HelpArguments {
+  const CLI::App* program = nullptr;
   std::string topic = "experiment";
   std::string choice;
   std::vector<std::filesystem::path> plugin_path;
@@ -63,6 +65,13 @@ struct HelpArguments {
 
 int print_help(const HelpArguments& arguments) {
   const Catalog catalog = make_catalog(load_plugins(arguments.plugin_path));
+  const auto commands = arguments.program->get_subcommands(
+      [&](const CLI::App* command) { return command->get_name() == arguments.topic; });
+  const bool is_section = config::find_spec(config::sections(catalog), arguments.topic) != nullptr;
+  if (!commands.empty() && !is_section && arguments.choice.empty()) {
+    print("{}", commands.front()->help());
+    return kSuccess;
+  }
   const bool whole = arguments.topic == "experiment" && arguments.choice.empty();
   print("{}", whole ? experiment_help(catalog) : section_help(catalog, arguments.topic, arguments.choice));
   return kSuccess;
@@ -81,8 +90,10 @@ void add_help_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
       add_command(app, action, print_help, "help",
                   "Explain the experiment file (`fedarena help experiment`), a section "
-                  "of it (`help model`) or a choice (`help model resnet`).");
-  command.add_option("TOPIC", arguments.topic, "a section; experiment, the default: the whole file");
+                  "of it (`help model`), a choice (`help model resnet`) or a command (`help run`).");
+  arguments.program = &app;
+  command.add_option("TOPIC", arguments.topic,
+                     "a section, or else a command; experiment, the default: the whole file");
   command.add_option("CHOICE", arguments.choice, "one of the section's choices");
   add_plugin_path(command, arguments.plugin_path);
 }

@@ -70,10 +70,10 @@ Verification verify_tuning(const FoundRun& run, TrialFolders& folders) {
   folder += kTrialsEnding;
   const std::vector<Trial> trials = trials_of(*run.summary, read_once(folder, folders));
   if (std::ssize(trials) != tuning.trials) {
-    verification.notes.push_back(
-        fmt::format("what tuning chose is not compared with its trials: of {}, {} {} in {}",
-                    counted(tuning.trials, "trial"), trials.size(), trials.size() == 1 ? "is" : "are",
-                    folder.filename().string()));
+    verification.notes.push_back(fmt::format(
+        "what tuning chose is not compared with its trials: of {}, {} {} beside the run's folder, "
+        "in one of its name and \"{}\"",
+        counted(tuning.trials, "trial"), trials.size(), trials.size() == 1 ? "is" : "are", kTrialsEnding));
     return verification;
   }
   const Trial* best = &trials.front();

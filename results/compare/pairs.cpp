@@ -89,6 +89,21 @@ std::vector<Match> matches_of(const std::vector<Family>& families, bool across_g
   return matches;
 }
 
+// Why no row of the family is in a pair; empty where all are.
+std::string why_alone(const Family& family, const std::string& against) {
+  const std::string point = sweep_text(family.front().key.setting.sweep);
+  const std::string where = point.empty() ? "outside any grid" : "at " + point;
+  if (family.size() == 1)
+    return fmt::format("{} is compared with nothing, because it stands alone {}", plain_name(family.front()),
+                       where);
+  const auto is_other = [&](const RowRuns& row) { return row.key.label == against; };
+  if (against.empty() || std::ranges::any_of(family, is_other)) return {};
+  std::vector<std::string> names;
+  for (const RowRuns& row : family) names.push_back(plain_name(row));
+  return fmt::format("{} are compared with nothing, because there is no {} {}", fmt::join(names, ", "),
+                     against, where);
+}
+
 // What `across` allows as notes; what it does not as an Error about the first such pair.
 std::vector<std::string> check_differences(const std::vector<Match>& matches,
                                            const std::set<std::string>& across) {
@@ -196,6 +211,14 @@ Pairs compare_rows(std::span<const FoundRun> runs, const PairOptions& options) {
            all.size() > 1 ? "--across grid compares the points of a grid with each other"
                           : "name folders with finished runs of two algorithms, or of two settings");
   }
+  std::vector<std::string> alone;
+  for (const Family& family : all) {
+    const std::string why = why_alone(family, options.against);
+    if (why.empty()) continue;
+    alone.push_back(why);
+    std::erase_if(
+        rows, [&](const RowRuns& row) { return row.key.setting.sweep == family.front().key.setting.sweep; });
+  }
   Pairs table{.metric = PairMetric(options.metric, rows)};
   table.notes = check_differences(matches, options.across);
   std::map<const FoundRun*, double> numbers;  // read once, however many pairs a run is in
@@ -210,13 +233,7 @@ Pairs compare_rows(std::span<const FoundRun> runs, const PairOptions& options) {
     table.notes.push_back(
         fmt::format("each row is compared with {} alone, and corrected for these pairs", options.against));
   append_notes(table.notes, pair_notes(table, rows));
-  for (const Family& family : all) {
-    if (family.size() > 1) continue;
-    const std::string point = sweep_text(family.front().key.setting.sweep);
-    table.notes.push_back(fmt::format("{} is compared with nothing, because it stands alone {}",
-                                      plain_name(family.front()),
-                                      point.empty() ? "outside any grid" : "at " + point));
-  }
+  append_notes(table.notes, alone);
   append_notes(table.notes, not_counted(gathered, [](const FoundRun& run) { return run.path.string(); }));
   return table;
 }

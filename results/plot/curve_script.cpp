@@ -46,7 +46,11 @@ void check_distinct(std::size_t number, std::size_t most, const std::string& wha
                             "alone: --format json without --output."});
 }
 
-std::string band_layer(const std::string& data, const CurveLook& look) {
+std::string spread_layer(const std::string& data, const CurveLook& look, std::size_t points) {
+  if (points == 1)
+    return fmt::format(
+        "  {} using 1:2:3:4 with yerrorbars linecolor rgb '{}' linewidth 2.5 pointtype 0 notitle", data,
+        look.colour);
   return fmt::format(
       "  {} using 1:3:4 with filledcurves fillcolor rgb '{}' fillstyle transparent solid 0.18 noborder "
       "notitle",
@@ -75,7 +79,7 @@ std::string axes_lines(const std::string& x, const std::string& y, Terminal term
 
 std::string whole_tics(double first, double last) {
   constexpr double kFewSteps = 10;
-  return last - first <= kFewSteps ? "set xtics 1\n" : "";
+  return last - first <= kFewSteps ? "set xtics 1\n" : kAnyTics;
 }
 
 PanelGrid panel_grid(std::size_t panels) {

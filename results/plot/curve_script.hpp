@@ -35,8 +35,9 @@ CurveLook look_of(std::size_t number);
 /// Throws Error when there are more curves or panels than can be told apart (`most`).
 void check_distinct(std::size_t number, std::size_t most, const std::string& what);
 
-/// Draws columns 3 and 4 of a data block over column 1 as a band in the colour of its curve.
-std::string band_layer(const std::string& data, const CurveLook& look);
+/// Draws columns 3 and 4 of a data block over column 1 as a band in the colour of its curve; of one point,
+/// which has no band, as a bar.
+std::string spread_layer(const std::string& data, const CurveLook& look, std::size_t points);
 
 /// Draws column 2 over column 1 as a line, with about kMarksOfCurve marks on its `points`; `title` for the
 /// legend.
@@ -46,8 +47,11 @@ std::string line_layer(const std::string& data, const CurveLook& look, std::size
 /// Names the axes and says how they, the grid and the legend, beside the data, look.
 std::string axes_lines(const std::string& x, const std::string& y, Terminal terminal);
 
+/// Leaves the marks of the x axis to gnuplot.
+inline constexpr const char* kAnyTics = "set xtics autofreq\n";
+
 /// "set xtics 1" where an axis of whole numbers is so short that gnuplot would mark places between them; else
-/// empty.
+/// those that gnuplot chooses.
 std::string whole_tics(double first, double last);
 
 /// How panels stand beside and below each other.

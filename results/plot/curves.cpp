@@ -57,6 +57,12 @@ Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   return curve;
 }
 
+// Whether some seed went on after another one had ended.
+bool ends_before_result(const Row& row) {
+  const auto [least, most] = std::ranges::minmax_element(row.seeds, {}, &SeedResult::rounds_done);
+  return least->rounds_done() < most->rounds_done();
+}
+
 bool has_axis(const std::vector<Row>& rows, const CurveAxis& x) {
   return std::ranges::any_of(rows, [&](const Row& row) {
     return std::ranges::any_of(row.seeds, [&](const SeedResult& seed) {
@@ -97,16 +103,16 @@ void check_logarithms(const Curves& curves, const CurveStyle& style) {
   }
 }
 
-// Where x goes in whole steps (rounds).
-std::string tics_of(const Curves& curves) {
+// Where x goes in whole steps (rounds), or has a single place, by which gnuplot would write digits that
+// nobody can tell apart.
+std::string tics_of(const CurvePanel& panel) {
   std::vector<double> places;
-  for (const CurvePanel& panel : curves.panels) {
-    for (const Curve& curve : panel.curves) {
-      for (const CurvePoint& point : curve.points) places.push_back(point.x);
-    }
+  for (const Curve& curve : panel.curves) {
+    for (const CurvePoint& point : curve.points) places.push_back(point.x);
   }
-  if (places.empty() || std::ranges::any_of(places, [](double x) { return x != std::floor(x); })) return {};
   const auto [least, most] = std::ranges::minmax(places);
+  if (least == most) return fmt::format("set xtics ({})\n", exact_number(least));
+  if (std::ranges::any_of(places, [](double x) { return x != std::floor(x); })) return kAnyTics;
   return whole_tics(least, most);
 }
 
@@ -144,6 +150,11 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   const Setting* last = nullptr;  // rows of one setting stand together
   for (const Row& row : table.rows) {
     Curve curve = curve_of(row, x, y);
+    if (ends_before_result(row))
+      curves.notes.push_back(
+          fmt::format("{}: its seeds ended after rounds {}; the curve ends where the first of them did, "
+                      "before the result of the table",
+                      titles.of(row), rounds_done(row)));
     if (curve.points.empty()) {
       curves.notes.push_back(fmt::format("{}: {}; not drawn", titles.of(row), missing(row, x, y)));
       continue;
@@ -240,7 +251,6 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
       terminal_lines(terminal, columns == 1 ? 1200 : 900 * columns, rows == 1 ? 800 : 720 * rows);
   script += axes_lines(std::string(curves.x.heading), curves.y.heading, terminal);
   if (style.log_x) script += "set logscale x\n";
-  if (!style.log_x) script += tics_of(curves);
   if (style.log_y) script += "set logscale y\n";
   // Bands may leave what a percentage can be.
   if (curves.y.is_share() && !style.log_y) script += "set yrange [0<*:*<100]\n";
@@ -255,10 +265,11 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
       script += data_block(data, curve, style.log_y);
       const auto number = std::ranges::find(names, curve.marked_name()) - names.begin();
       const CurveLook look = look_of(static_cast<std::size_t>(number));
-      if (curve.seeds.size() > 1) layers.push_back(band_layer(data, look));
+      if (curve.seeds.size() > 1) layers.push_back(spread_layer(data, look, curve.points.size()));
       lines.push_back(line_layer(data, look, curve.points.size(), curve.marked_name(), terminal));
     }
     layers.insert(layers.end(), lines.begin(), lines.end());
+    if (!style.log_x) script += tics_of(panel);
     script += title_line(title, panels, terminal) + fmt::format("plot \\\n{}\n", fmt::join(layers, ", \\\n"));
   }
   if (panels > 1) script += "unset multiplot\n";

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "results/record/record_form.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -66,6 +69,11 @@ Sweep own_sweep(const Sweep& sweep, const std::string& label) {
     }
   }
   return own;
+}
+
+std::string plain_value(const std::string& text) {
+  const auto number = parse_number<double>(text);
+  return number ? fmt::format("{}", *number) : unquoted(text);
 }
 
 std::string sweep_text(const Sweep& sweep) {

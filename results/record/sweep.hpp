@@ -27,6 +27,9 @@ Sweep shared_sweep(const Sweep& sweep);
 /// The settings of the algorithm with that label, by their keys: {"mu", "0.1"}.
 Sweep own_sweep(const Sweep& sweep, const std::string& label);
 
+/// A value of an experiment file as a sweep writes it: 1 for 1.0, and no quotes.
+std::string plain_value(const std::string& text);
+
 /// "partition.alpha=0.1, training.rate=0.01".
 std::string sweep_text(const Sweep& sweep);
 

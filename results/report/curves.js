@@ -72,7 +72,7 @@
 
   const shownRows = () => data.panels[state.panel].rows.map((index) => data.rows[index]).filter((row) => !hidden.has(row.name));
 
-  // The band of a curve is two lines without a stroke and what lies between them.
+  // The band of a curve is two lines without a stroke and what lies between them; of a point, a line between the two.
   function bandOf(row, curve) {
     if (!curve.some((point) => point.std !== null)) return [];
     const edge = (sign) => ({
@@ -83,7 +83,9 @@
         return {x: point.x, y: state.logY && bound <= 0 ? point.y * point.y / (point.y + point.std) : bound};
       }),
     });
-    return [{...edge(-1), fill: false}, {...edge(1), fill: '-1', backgroundColor: look(row).colour + '2e'}];
+    const [low, high] = [edge(-1), edge(1)], {colour} = look(row);
+    if (curve.length === 1) return [{...low, data: [...low.data, ...high.data], borderColor: colour, borderWidth: 2.5}];
+    return [{...low, fill: false}, {...high, fill: '-1', backgroundColor: colour + '2e'}];
   }
 
   function lineOf(row, curve) {
@@ -97,11 +99,11 @@
     };
   }
 
-  function scale(title, logarithmic, extra = {}) {
+  function scale(title, logarithmic, isWhole, extra = {}) {
     return {
       type: logarithmic ? 'logarithmic' : 'linear',
       title: {display: true, text: title, color: variable('--text')},
-      ticks: {color: variable('--text')}, grid: {color: variable('--line'), borderColor: variable('--text')}, ...extra,
+      ticks: {color: variable('--text'), ...(isWhole ? {precision: 0} : {})}, grid: {color: variable('--line'), borderColor: variable('--text')}, ...extra,
     };
   }
 
@@ -126,7 +128,10 @@
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
         interaction: {mode: 'nearest', intersect: false},
-        scales: {x: scale(data.axes[state.x].heading, state.logX), y: scale(data.measures[state.y].heading, state.logY, limits)},
+        scales: {
+          x: scale(data.axes[state.x].heading, state.logX, all.every((point) => Number.isInteger(point.x))),
+          y: scale(data.measures[state.y].heading, state.logY, false, limits),
+        },
         plugins: {
           legend: {display: false},
           filler: {drawTime: 'beforeDatasetsDraw'},

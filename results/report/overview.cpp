@@ -193,7 +193,7 @@ std::string curves_body(const Table& table) {
 <p id="chart-caption"></p>
 <div class="canvas"><canvas id="chart-canvas" role="img" tabindex="0" aria-label="Curves" aria-describedby="chart-help"></canvas></div>
 <p id="chart-point" aria-live="polite"></p>
-<p id="chart-help" class="hint">A line is the mean over seeds, its band one sample standard deviation to each side. Left and right arrow keys go along a curve, up and down to another one.</p>
+<p id="chart-help" class="hint">A line is the mean over seeds, its band (the bar of a single point) one sample standard deviation to each side. Left and right arrow keys go along a curve, up and down to another one.</p>
 <div class="scroll" id="chart-ends" role="region" aria-label="Where the curves end" tabindex="0"></div>
 </div>
 )";

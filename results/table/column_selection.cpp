@@ -166,6 +166,8 @@ std::string legend(const Table& table, const Selection& selection) {
     say(shown(first) || shown(second), fmt::format("{}: bytes {}.", names[name], tail));
   };
   say(shown(TableColumn::kResult), results_sentence(table));
+  say(shown(TableColumn::kResult) && std::ranges::any_of(table.rows, &Row::best),
+      "Bold: the best mean of its setting, which is no test of significance.");
   say(shown(TableColumn::kResult) && any_has(table, &Row::published),
       "Published: the figures of others, as the notes say; ± as they have it.");
   // Beside a metric of another round.
@@ -208,7 +210,8 @@ std::string legend(const Table& table, const Selection& selection) {
                             return (batches && is_secret(DrawnSizes::kBatches, row.privacy)) ||
                                    ((totals || no_mean) && is_secret(DrawnSizes::kCohorts, row.privacy));
                           }),
-      "\"-\": what would tell the sizes of samples, which privacy keeps secret.");
+      "\"-\" of bytes, examples, operations or seconds: what would tell the sizes of samples, which privacy "
+      "keeps secret.");
   say_pair(TableColumn::kUplink, TableColumn::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},
            "per client and round");
   say_pair(TableColumn::kTotalUplink, TableColumn::kTotalDownlink,

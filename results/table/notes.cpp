@@ -150,6 +150,45 @@ std::vector<std::string> personal_notes(std::span<const RowRuns> rows) {
       fmt::join(personal, "; "))};
 }
 
+// Whether a grid or a tuning, of which columns and notes tell, gave the row that parameter.
+bool was_given(const RowRuns& row, const std::string& parameter) {
+  const auto& tuning = row.summary().tuning;
+  return swept_value(row.key.own_sweep, parameter) ||
+         (tuning && std::ranges::any_of(tuning->chosen, [&](const auto& chosen) {
+            return chosen.first.ends_with("." + parameter);
+          }));
+}
+
+// The parameters that algorithms of one setting have by one name with different values, which tell them apart
+// as well: "batch_size 16 (fedavg, fedprox), 64 (scaffold)".
+std::vector<std::string> parameter_notes(std::span<const RowRuns> rows) {
+  using Values = std::map<std::string, Names, NaturalOrder>;
+  std::map<std::string, Values, NaturalOrder> parameters;  // of the setting at hand
+  Names differing;
+  const auto add_differing = [&] {
+    for (const auto& [parameter, values] : parameters) {
+      if (values.size() < 2) continue;
+      std::vector<std::string> texts;
+      for (const auto& [value, labels] : values)
+        texts.push_back(fmt::format("{} ({})", value, fmt::join(labels, ", ")));
+      differing.insert(one_line(fmt::format("{} {}", parameter, fmt::join(texts, ", "))));
+    }
+    parameters.clear();
+  };
+  const Setting* setting = nullptr;  // rows of one stand together
+  for (const RowRuns& row : rows) {
+    if (setting != nullptr && *setting != row.key.setting) add_differing();
+    setting = &row.key.setting;
+    for (const auto& [name, value] : row.summary().algorithm_parameters) {
+      if (!was_given(row, name)) parameters[name][unquoted(value)].insert(row.key.label);
+    }
+  }
+  add_differing();
+  if (differing.empty()) return {};
+  return {
+      fmt::format("algorithms differ in what they are given by one name: {}", fmt::join(differing, "; "))};
+}
+
 // The seeds of a row by the SHA-256 of what ran them.
 using Builds = std::map<std::string, std::vector<std::int64_t>>;
 
@@ -262,8 +301,8 @@ std::vector<std::string> row_notes(std::span<const RowRuns> rows) {
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
        {divergence_notes(rows), alike_notes(rows, untested_note), personal_notes(rows),
-        alike_notes(rows, held_out_note), dataset_notes(rows), data_notes(rows), machine_notes(rows),
-        partition_notes(rows), stopping_notes(rows), tuning_notes(rows)})
+        alike_notes(rows, held_out_note), parameter_notes(rows), dataset_notes(rows), data_notes(rows),
+        machine_notes(rows), partition_notes(rows), stopping_notes(rows), tuning_notes(rows)})
     append_notes(notes, some);
   return notes;
 }

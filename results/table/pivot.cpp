@@ -1,6 +1,7 @@
 #include "results/table/pivot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "results/table/row_values.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -102,6 +104,32 @@ class PivotHeadings {
                             fmt::join(keys_that_differ(first, second), ", "))});
 }
 
+// Whether headings tell a key: themselves, or as a part of a choice or of a row's privacy.
+bool is_headed(const std::string& key, const std::vector<std::string>& headings) {
+  constexpr std::array<std::string_view, 4> kOfPolicies = {"policy", "delta", "unit", "adjacency"};
+  if (contains(headings, key) || contains(kOfPolicies, key)) return true;
+  return std::ranges::any_of(kSettingParts, [&](const SettingPart& part) {
+    return contains(headings, std::string(part.key)) && key.starts_with(fmt::format("{}.", part.section));
+  });
+}
+
+std::string hidden_text(const Table& table, const std::vector<std::string>& headings) {
+  std::map<std::string, std::set<std::string, ByValue>> values;
+  for (const Row& row : table.rows) {
+    const auto of_label = std::ranges::find(table.rows, row.label, &Row::label);
+    for (const Row* other : {&table.rows.front(), &*of_label}) {
+      for (const std::string& key : keys_that_differ(*other, row)) {
+        if (is_headed(key, headings)) continue;
+        for (const Row* one : {other, &row}) values[key].insert(row_value(*one, key).value_or(kNothing));
+      }
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [key, found] : values)
+    texts.push_back(fmt::format("{} ({})", key, fmt::join(found, ", ")));
+  return one_line(fmt::format("{}", fmt::join(texts, "; ")));
+}
+
 }  // namespace
 
 Pivot make_pivot(const Table& table, const PivotKeys& keys) {
@@ -117,6 +145,9 @@ Pivot make_pivot(const Table& table, const PivotKeys& keys) {
     pivot.row_keys.push_back(heading.key());
   }
   pivot.across = across.key();
+  std::vector<std::string> headed = pivot.row_keys;
+  headed.push_back(pivot.across);
+  pivot.hidden = hidden_text(table, headed);
 
   // By what they are sorted by.
   std::map<std::string, std::string, ByValue> columns;

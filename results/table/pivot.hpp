@@ -28,6 +28,9 @@ struct Pivot {
   std::vector<std::string> columns;
   std::vector<PivotLine> lines;  ///< in the same order
   bool shares = true;            ///< whether every result is a share, shown in percent
+  /// What tells its numbers apart as well and stands in neither lines nor columns, "batch_size (32, 64)";
+  /// empty without any. Not the parameters of other algorithms, which `row_notes` compare.
+  std::string hidden = {};
 };
 
 /// Throws Error for a key that does not exist or that comes twice, and where two rows of the table would

@@ -70,14 +70,14 @@ Sweep row_values(const Row& row) {
     if (part.chosen.empty()) continue;
     values.add(std::string(part.chosen), name_of_choice(choice));
     for (const auto& [name, value] : settings_of_choice(choice))
-      values.add(fmt::format("{}.{}", part.section, name), value);
+      values.add(fmt::format("{}.{}", part.section, name), plain_value(value));
   }
   for (const auto& [path, value] : row.setting.sweep) values.add(path, value);
   values.add("label", row.label);
   for (const auto& [key, value] : row.own_sweep) values.add(key, value);
   const Summary& summary = row.summary();
   values.add("algorithm", summary.algorithm);
-  for (const auto& [name, value] : summary.algorithm_parameters) values.add(name, value);
+  for (const auto& [name, value] : summary.algorithm_parameters) values.add(name, plain_value(value));
   values.add("rounds", std::to_string(summary.rounds));
   values.add("clients", std::to_string(summary.clients));
   values.add("parameters", std::to_string(summary.parameters));

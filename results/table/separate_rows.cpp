@@ -21,12 +21,6 @@
 namespace fedarena::results {
 namespace {
 
-// As a sweep writes it: 1 for 1.0, and no quotes.
-std::string plain(const std::string& text) {
-  const auto number = parse_number<double>(text);
-  return number ? fmt::format("{}", *number) : unquoted(text);
-}
-
 std::string own_path(const Summary& summary, std::string_view name) {
   return fmt::format("{}{}.{}", kAlgorithmPaths, summary.label, name);
 }
@@ -52,9 +46,9 @@ struct RunSettings {
 RunSettings run_settings(FoundRun& run) {
   RunSettings settings{&*run.summary, {}, {{kRoundsPath, std::to_string(run.summary->rounds)}}};
   for (const auto& [name, value] : run.summary->algorithm_parameters)
-    settings.parameters.emplace_back(name, plain(value));
+    settings.parameters.emplace_back(name, plain_value(value));
   for (const auto& [path, value] : row_conditions(run.path))
-    settings.conditions.emplace_back(path, plain(value));
+    settings.conditions.emplace_back(path, plain_value(value));
   return settings;
 }
 
@@ -141,7 +135,7 @@ Sweep filled_sweep(const FoundRun& run, const SweptPaths& swept) {
     if (!concerns || is_choice(path) || swept_value(sweep, path)) continue;
     if (!file) file = settings_of_run(run.path);
     if (const std::string value = value_at(run, *file, path); !value.empty())
-      sweep.emplace_back(path, plain(value));
+      sweep.emplace_back(path, plain_value(value));
   }
   std::ranges::sort(sweep);
   return sweep;

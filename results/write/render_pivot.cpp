@@ -48,8 +48,7 @@ std::string epsilon_sentences(const Table& table) {
        {epsilon_range(table, &PrivacyClaim::rdp, "RDP"), epsilon_range(table, &PrivacyClaim::pld, "PLD")}) {
     if (!range.empty()) text += (text.empty() ? "" : ", ") + range;
   }
-  if (!text.empty())
-    text = fmt::format(" Epsilon{}: {}; each is in the table without --pivot.", shared_terms(table), text);
+  if (!text.empty()) text = fmt::format(" Epsilon{}: {}.", shared_terms(table), text);
   if (std::ranges::any_of(table.rows, [&](const Row& row) { return !unbounded(table, row).empty(); }))
     text += " In parentheses: epsilon where it is not finite.";
   return text;
@@ -62,7 +61,6 @@ std::string pivot_legend(const Table& table, const Pivot& pivot) {
       std::ranges::any_of(table.rows, [](const Row& row) { return row.result && row.result->share; });
   if (some) text += pivot.shares ? " In percent." : " Accuracies are in percent.";
   text += fmt::format(" Columns: {}.", pivot.across);
-  if (std::ranges::any_of(table.rows, &Row::best)) text += " Bold: the best of its setting.";
   if (has_claim(table)) text += epsilon_sentences(table);
   return text;
 }

@@ -71,10 +71,12 @@ void check_pivot(const TableArguments& arguments) {
     reject("--columns: a matrix has none but those of --pivot", "leave out --columns, or --rows and --pivot");
 }
 
-std::string matrix_text(const TableArguments& arguments, const std::string& format,
-                        const results::Table& table) {
+std::string matrix_text(const TableArguments& arguments, const std::string& format, results::Table& table) {
   const results::Pivot pivot =
       results::make_pivot(table, {.rows = arguments.rows, .across = *arguments.pivot});
+  if (!pivot.hidden.empty())
+    table.notes.push_back("its numbers also differ in what neither --rows nor --pivot names: " +
+                          pivot.hidden);
   if (format == "csv") return render_pivot_csv(table, pivot);
   return results::reader_writers().at(format)(reader_table(table, pivot));
 }

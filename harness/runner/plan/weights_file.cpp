@@ -82,7 +82,8 @@ Params fitted(const fs::path& file, const NamedArrays& arrays, const Model& mode
     if (type == "int64" || (is_single && type == "float64"))
       refuse(its + "is " + type, is_single ? "float32, as experiment.dtype" : "float32 or float64");
     const torch::Tensor tensor = as_tensor(array);
-    if (!tensor.isfinite().all().item<bool>()) refuse(its + "has numbers that are infinite or none", "");
+    if (!tensor.isfinite().all().item<bool>())
+      refuse(its + "has numbers that are infinite or not a number", "");
     params[index].copy_(tensor);
   }
   return {model.layout(), params.flat().to(model.options())};

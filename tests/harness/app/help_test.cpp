@@ -47,6 +47,11 @@ TEST_F(Help, ExplainsTheProgramAndEveryCommand) {
   }
 }
 
+TEST_F(Help, ExplainsCommandsThatAreNoSections) {
+  EXPECT_EQ(succeed("help run").out, succeed("run --help").out);
+  EXPECT_THAT(succeed("help model").out, HasSubstr("[model]"));
+}
+
 TEST_F(Help, TellsTheVersion) {
   EXPECT_THAT(succeed("--version").out, MatchesRegex("fedarena [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
