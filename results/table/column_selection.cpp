@@ -210,8 +210,8 @@ std::string legend(const Table& table, const Selection& selection) {
                             return (batches && is_secret(DrawnSizes::kBatches, row.privacy)) ||
                                    ((totals || no_mean) && is_secret(DrawnSizes::kCohorts, row.privacy));
                           }),
-      "\"-\" of bytes, examples, operations or seconds: what would tell the sizes of samples, which privacy "
-      "keeps secret.");
+      "\"-\" of bytes, examples, gradients, operations or seconds: what would tell the sizes of samples, "
+      "which privacy keeps secret.");
   say_pair(TableColumn::kUplink, TableColumn::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},
            "per client and round");
   say_pair(TableColumn::kTotalUplink, TableColumn::kTotalDownlink,

@@ -185,8 +185,7 @@ std::vector<std::string> parameter_notes(std::span<const RowRuns> rows) {
   }
   add_differing();
   if (differing.empty()) return {};
-  return {
-      fmt::format("algorithms differ in what they are given by one name: {}", fmt::join(differing, "; "))};
+  return {fmt::format("parameters of one name differ between algorithms: {}", fmt::join(differing, "; "))};
 }
 
 // The seeds of a row by the SHA-256 of what ran them.

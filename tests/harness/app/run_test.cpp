@@ -126,7 +126,7 @@ TEST_F(RunCommand, TellsNoMeanOfMessagesThatTellsSecretCohorts) {
   const auto row = nlohmann::json::parse(succeed("table out --format json").out)["rows"][0];
   EXPECT_TRUE(row["uplink_bytes_per_client_round"].is_null());
   EXPECT_FALSE(row["downlink_bytes_per_client_round"].is_null());
-  EXPECT_THAT(succeed("table out").out, HasSubstr("\"-\": what would tell the sizes of samples"));
+  EXPECT_THAT(succeed("table out").out, HasSubstr(": what would tell the sizes of samples"));
   succeed("verify out");
 }
 

@@ -91,7 +91,8 @@ TEST_F(TuningRun, IsVerifiedAgainstItsTrials) {
   fs::remove_all(scratch / "runs/small-tuning/algorithms.fedavg.rate=0.05");
   EXPECT_THAT(
       succeed("verify runs/small").out,
-      HasSubstr("what tuning chose is not compared with its trials: of 2 trials, 1 is in small-tuning"));
+      HasSubstr(
+          "what tuning chose is not compared with its trials: of 2 trials, 1 is beside the run's folder"));
 }
 
 // The choice looks at validation examples alone: records of trials in which they and the tests disagree.

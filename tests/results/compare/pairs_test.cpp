@@ -138,6 +138,14 @@ TEST(Pairs, AreOfOnePointOfAGrid) {
   EXPECT_EQ(pairs.pairs[0].point.front().second, "0.02");
   EXPECT_THAT(pairs.notes,
               Contains("fedavg is compared with nothing, because it stands alone at training.rate=0.5"));
+  const Pairs against = compare(rows, {.against = "scaffold"});
+  EXPECT_THAT(against.pairs, SizeIs(2));
+  const std::vector<std::vector<FoundRun>> apart = {at_rate("fedavg", "0.1"), at_rate("scaffold", "0.1"),
+                                                    at_rate("fedavg", "0.5"), at_rate("fedprox", "0.5")};
+  EXPECT_THAT(
+      compare(apart, {.against = "scaffold"}).notes,
+      Contains(
+          "fedavg, fedprox are compared with nothing, because there is no scaffold at training.rate=0.5"));
   const auto private_at = [](const std::string& label, double epsilon, const std::string& rate) {
     return row_of(label, kWorse, [=](Summary& summary) {
       with_privacy(epsilon)(summary);

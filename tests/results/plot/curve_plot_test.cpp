@@ -46,9 +46,16 @@ TEST(CurvePlot, MarksNothingBetweenTwoRounds) {
   EXPECT_THAT(svg_script(curve_plot_sample(), {.log_x = true}), Not(HasSubstr("set xtics")));
   Curves curves = curve_plot_sample();
   curves.panels[0].curves[0].points.back().x = 1.5;
-  EXPECT_THAT(svg_script(curves), Not(HasSubstr("set xtics")));
+  EXPECT_THAT(svg_script(curves), HasSubstr("set xtics autofreq\n"));
   curves.panels[0].curves[0].points.back().x = 50;
-  EXPECT_THAT(svg_script(curves), Not(HasSubstr("set xtics")));
+  EXPECT_THAT(svg_script(curves), HasSubstr("set xtics autofreq\n"));
+}
+
+TEST(CurvePlot, DrawsTheSpreadOfASinglePointAsABar) {
+  Curves curves = curve_plot_sample();
+  for (Curve& curve : curves.panels[0].curves) curve.points.resize(1);
+  EXPECT_THAT(svg_script(curves), AllOf(has_all("$curve1 using 1:2:3:4 with yerrorbars", "set xtics (1)\n"),
+                                        Not(HasSubstr("filledcurves"))));
 }
 
 // A band that is drawn later would dim the lines below it; one seed has none.

@@ -121,6 +121,17 @@ TEST_F(CurvesTest, MarkWhatAnEpsilonAssumes) {
   EXPECT_THAT(curves_json(curves("epsilon")), HasSubstr("\"name\":\"dp-fedavg\",\"assumed\":true"));
 }
 
+// The result of the table is that of each seed's last round.
+TEST_F(CurvesTest, SayWhereTheyEndBeforeTheResult) {
+  Summary stopped = finished("fedavg", 1, 0.7);
+  stopped.stopped = kStoppedByTarget;
+  record(stopped, {0.5, 0.7});
+  record(finished("fedavg", 2, 0.9), {0.5, 0.6, 0.9});
+  EXPECT_EQ(points().size(), 2U);
+  EXPECT_THAT(curves().notes,
+              Contains(StartsWith("fedavg: its seeds ended after rounds 2 to 3; the curve ends")));
+}
+
 TEST_F(CurvesTest, DrawEveryMeasure) {
   record(finished("fedavg", 1, 0.7), {0.5}, [](RoundRecord& round) {
     round.validation_accuracy = 0.25;

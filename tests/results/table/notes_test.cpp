@@ -55,6 +55,26 @@ TEST(PartitionNotes, NameEachPartitionOnceWithTheHashesOfItsSeeds) {
   EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("seed 10 index hash ab"));
 }
 
+TEST(ParameterNotes, TellWhereAlgorithmsOfOneSettingHadOtherValues) {
+  std::vector<Summary> summaries;
+  for (const std::string label : {"fedavg", "fedprox", "scaffold"}) {
+    summaries.push_back(finished(label, 1, 0.5));
+    summaries.back().algorithm_parameters = {{"batch_size", label == "scaffold" ? "64" : "16"},
+                                             {"mu", "0.1"}};
+  }
+  const auto notes = [&] {
+    std::vector<FoundRun> runs;
+    for (const Summary& summary : summaries) runs.push_back(found(summary));
+    return notes_of(runs);
+  };
+  EXPECT_THAT(notes(), ElementsAre("parameters of one name differ between algorithms: batch_size 16 (fedavg, "
+                                   "fedprox), 64 (scaffold)"));
+  summaries.back().sweep = {{"algorithms.scaffold.batch_size", "64"}};
+  EXPECT_THAT(notes(), IsEmpty()) << "which has a column";
+  summaries.back().sweep = {{"training.rate", "0.5"}};
+  EXPECT_THAT(notes(), IsEmpty()) << "another setting";
+}
+
 TEST(AttackNotes, NameRunsThatWereAttackedOnOtherExamples) {
   EXPECT_THAT(unlike_attacks_notes({{"10 members", {"a", "b"}}}), IsEmpty());
   EXPECT_THAT(unlike_attacks_notes({{"10 members", {"a"}}, {"120 members", {"b", "c", "d"}}}),

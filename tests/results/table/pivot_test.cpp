@@ -35,16 +35,16 @@ TEST(Pivot, HasALineForEachValueAndAColumnForEachOther) {
 | partition.alpha |           fedavg |          fedprox |
 |:----------------|-----------------:|-----------------:|
 | 0.1             |     51.50 ± 0.71 | **61.50 ± 0.71** |
-| 1.0             | **51.50 ± 0.71** |     41.50 ± 0.71 |
+| 1               | **51.50 ± 0.71** |     41.50 ± 0.71 |
 | 10              |     51.50 ± 0.71 |                - |
 
-Accuracy after the last round: mean ± sample standard deviation over seeds. In percent. Columns: label. Bold: the best of its setting.
+Accuracy after the last round: mean ± sample standard deviation over seeds. Bold: the best mean of its setting, which is no test of significance. In percent. Columns: label.
 
 Notes:
 - partition of digits: iid(clients=10,seed=...): seed 1 index hash 000000000000abc1, seed 2 index hash 000000000000abc2
 )");
   const Pivot turned = make_pivot(table, {.rows = {"algorithm"}, .across = "partition.alpha"});
-  EXPECT_THAT(turned.columns, ElementsAre("0.1", "1.0", "10"));
+  EXPECT_THAT(turned.columns, ElementsAre("0.1", "1", "10"));
   EXPECT_THAT(to_markdown(reader_table(table, turned)),
               HasSubstr("| fedprox   | **61.50 ± 0.71** |     41.50 ± 0.71 |            - |\n"));
 }
@@ -137,6 +137,23 @@ TEST(Pivot, HeadingsHaveNoQuotesAndNoEscapes) {
   EXPECT_THAT(pivot.lines.at(0).values, ElementsAre(R"(a "b" \ c)"));
 }
 
+// What a list of tables gives together, and what differs between settings, is no heading; of parameters of
+// other algorithms `row_notes` speak.
+TEST(Pivot, KnowsWhatItsHeadingsHide) {
+  std::vector<FoundRun> runs;
+  for (const std::string rate : {"0.1", "0.2"}) {
+    for (const std::string label : {"fedavg", "fedprox"}) {
+      Summary summary = finished(label, 1, 0.5);
+      summary.sweep = {{"training.batch_size", rate == "0.1" ? "32" : "64"}, {"training.rate", rate}};
+      summary.algorithm_parameters = {{label == "fedavg" ? "momentum" : "mu", "0.5"}};
+      runs.push_back(found(summary));
+    }
+  }
+  const Table table = make_table(runs);
+  EXPECT_EQ(make_pivot(table, {.rows = {"label"}, .across = "rate"}).hidden, "training.batch_size (32, 64)");
+  EXPECT_EQ(make_pivot(table, {.rows = {"label", "batch_size"}, .across = "rate"}).hidden, "");
+}
+
 TEST(Pivot, OfNothingFinishedSaysSo) {
   const Table table = make_table({});
   const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
@@ -150,8 +167,8 @@ TEST(Pivot, SaysWhereEpsilonsAre) {
   const Pivot pivot = make_pivot(table, {.rows = {"dataset", "epsilon"}, .across = "label"});
   EXPECT_THAT(to_markdown(reader_table(table, pivot)), HasSubstr("| digits  | 2.79    |     50.00 |"));
   EXPECT_THAT(to_markdown(reader_table(table, pivot)),
-              HasSubstr(" Epsilon (delta 1e-5, unit record, adjacency zero-out): 2.79 by RDP, 2.50 by PLD; "
-                        "each is in the table without --pivot.\n"));
+              HasSubstr(" Epsilon (delta 1e-5, unit record, adjacency zero-out): 2.79 by RDP, 2.50 by "
+                        "PLD.\n"));
   EXPECT_THAT(to_markdown(reader_table(table, pivot)), Not(HasSubstr("Bold")));
 }
 
@@ -170,13 +187,13 @@ TEST(Pivot, MarksWhatHasNoFiniteEpsilonAndComparesItWithNone) {
   const Table table = make_table(runs);
   const std::string text =
       to_markdown(reader_table(table, make_pivot(table, {.rows = {"label"}, .across = "noise_for_epsilon"})));
-  EXPECT_THAT(text, has_all("| bounded |        50.00 |        50.00 |\n",
-                            "| exact   |  60.00 (inf) |  60.00 (inf) |\n",
-                            "| open    | 70.00 (none) | 70.00 (none) |\n",
-                            ": 1.00 to 4.00 by RDP, 1.00 to 4.00 by PLD; each is in the table without "
-                            "--pivot. In parentheses: epsilon where it is not finite.\n",
-                            "- privacy.noise_for_epsilon=4: only some rows have a finite epsilon, so none is "
-                            "marked as the best\n"));
+  EXPECT_THAT(
+      text,
+      has_all("| bounded |        50.00 |        50.00 |\n", "| exact   |  60.00 (inf) |  60.00 (inf) |\n",
+              "| open    | 70.00 (none) | 70.00 (none) |\n",
+              ": 1.00 to 4.00 by RDP, 1.00 to 4.00 by PLD. In parentheses: epsilon where it is not finite.\n",
+              "- privacy.noise_for_epsilon=4: only some rows have a finite epsilon, so none is "
+              "marked as the best\n"));
   EXPECT_THAT(text, Not(HasSubstr("**")));
 }
 

@@ -54,7 +54,7 @@ TEST(PrivacyTable, ShowsBothAccountantsAndWhatTheyMean) {
 | e-assumed  |     20 |     1 |        50.00 |              2.79† |              2.50† | 1e-5  | record | zero-out    | 4.00 KiB | 8.00 KiB |       - |
 | f-client   |     20 |     1 |        40.00 | 2.79 (as if 0.31*) | 2.50 (as if 0.25*) | 1e-6  | client | replace-one | 4.00 KiB | 8.00 KiB |       - |
 
-Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, of a single run, the largest over seeds. "-": what would tell the sizes of samples, which privacy keeps secret. Uplink and downlink: bytes per client and round. Seconds: per run. ‡: stopped early, as a note says.
+Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, of a single run, the largest over seeds. "-" of bytes, examples, gradients, operations or seconds: what would tell the sizes of samples, which privacy keeps secret. Uplink and downlink: bytes per client and round. Seconds: per run. ‡: stopped early, as a note says.
 
 Notes:
 - b-budget: stopped after 15 of 20 rounds, because the next one would have overspent the budget of epsilon 3
@@ -181,7 +181,7 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   EXPECT_THAT(text,
               has_all("| client-replace-one |        - |         - |          - |     1.00 MiB |       - |",
                       "| local-replace-one  |        - |         - |          - |     1.00 MiB |       - |",
-                      "\"-\": what would tell the sizes of samples"));
+                      ": what would tell the sizes of samples"));
   // In the order of their names.
   const Json rows = Json::parse(render_json(table))["rows"];
   for (const char* key : {"examples", "gradients", "operations", "seconds"}) {
@@ -196,7 +196,7 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   EXPECT_EQ(csv.find(",641,642,643,"), csv.rfind(",641,642,643,")) << "of one row alone";
   EXPECT_EQ(csv.find(",12.5,"), csv.rfind(",12.5,")) << "of one row alone";
   EXPECT_THAT(to_markdown(reader_table(table, parse_selection("seconds"))),
-              HasSubstr("\"-\": what would tell the sizes of samples"));
+              HasSubstr(": what would tell the sizes of samples"));
   const std::vector<FoundRun> runs = {found(summaries[2])};
   EXPECT_THAT(make_table(runs, parse_round_metric("examples")).notes,
               Contains(HasSubstr("drawn samples, whose sizes privacy keeps secret")));
