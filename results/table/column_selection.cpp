@@ -65,6 +65,17 @@ std::set<std::string> own_names() {
   return names;
 }
 
+// What clients do in a round; of epochs and steps the one that is not 0.
+constexpr std::array<const char*, 4> kLocalWork = {"rate", "batch_size", "local_epochs", "local_steps"};
+
+// That parameter of the algorithms, where all rows have the same.
+std::optional<std::string> shared_parameter(const Table& table, const char* name) {
+  std::set<std::optional<std::string>> values;
+  for (const Row& row : table.rows)
+    values.insert(row.seeds.empty() ? std::nullopt : swept_value(row.summary().algorithm_parameters, name));
+  return values.size() == 1 ? *values.begin() : std::nullopt;
+}
+
 std::string results_sentence(const Table& table) {
   const std::string accuracy = known_quantity("accuracy").words, rmse = known_quantity("rmse").words;
   std::string results = !any_regression(table) ? accuracy
@@ -143,6 +154,10 @@ std::string caption(const Table& table) {
   const std::vector<std::string> columns = swept_keys(table);
   for (const auto& [path, value] : first.setting.sweep) {
     if (!contains(columns, path)) add(path, value);
+  }
+  for (const char* name : kLocalWork) {
+    if (const auto value = shared_parameter(table, name); value && *value != "0")
+      add(name, plain_value(*value));
   }
   if (!text.empty()) text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return one_line(text);
