@@ -57,7 +57,8 @@ void check_params(const Params& params, const Model& model, const std::string& w
     refuse(fmt::format("is of type {}", torch::toString(params.flat().scalar_type())),
            fmt::format("{}, as the model", torch::toString(type)));
   }
-  if (const std::string why = unsendable(params.flat()); !why.empty()) throw Error::of("{} {}", what, why);
+  if (const std::string why = unlike_parameters(params.flat(), model.layout()->numel()); !why.empty())
+    throw Error::of("{} {}", what, why);
 }
 
 // As it is sent: in memory it may repeat one number.
@@ -171,6 +172,11 @@ class SharedSettings {
     torch::autograd::AnomalyMode::set_enabled(before_.anomaly);
     at::globalContext().setDeterministicAlgorithms(before_.deterministic, before_.warn_only);
     at::set_num_threads(before_.threads);
+    at::globalContext().setUserEnabledMkldnn(before_.mkldnn);
+    at::globalContext().setUserEnabledCuDNN(before_.cudnn);
+    at::globalContext().setBenchmarkCuDNN(before_.cudnn_trials);
+    at::globalContext().setAllowTF32CuDNN(before_.cudnn_tf32);
+    at::globalContext().setFloat32MatmulPrecision(before_.products);
   }
   SharedSettings(const SharedSettings&) = delete;
   SharedSettings& operator=(const SharedSettings&) = delete;
@@ -179,7 +185,8 @@ class SharedSettings {
     if (Values() == before_) return;
     throw Error(Complaint{
         .found = "a setting of LibTorch was changed that all clients and cells share (the default type, the "
-                 "mode that looks for anomalies, deterministic algorithms or the number of threads)",
+                 "mode that looks for anomalies, deterministic algorithms, how products and convolutions are "
+                 "computed, or the number of threads)",
         .remedy = "Name the type where a tensor is made; leave the others"});
   }
 
@@ -190,6 +197,11 @@ class SharedSettings {
     bool deterministic = at::globalContext().deterministicAlgorithms();
     bool warn_only = at::globalContext().deterministicAlgorithmsWarnOnly();
     int threads = at::get_num_threads();
+    bool mkldnn = at::globalContext().userEnabledMkldnn();
+    bool cudnn = at::globalContext().userEnabledCuDNN();
+    bool cudnn_trials = at::globalContext().benchmarkCuDNN();
+    bool cudnn_tf32 = at::globalContext().allowTF32CuDNN();
+    at::Float32MatmulPrecision products = at::globalContext().float32MatmulPrecision();
     bool operator==(const Values&) const = default;
   };
   Values before_;
@@ -274,7 +286,11 @@ class GuardedAlgorithm final : public Algorithm {
     });
   }
   std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
-    return call({origin_, "uplink_entries", round}, [&] { return inner_->uplink_entries(round); });
+    return call({origin_, "uplink_entries", round}, [&] {
+      std::vector<UplinkEntry> entries = inner_->uplink_entries(round);
+      for (const UplinkEntry& entry : entries) check_name(entry.name, "what it declares to send");
+      return entries;
+    });
   }
   std::vector<Params> centres(const Message& downlink) const override {
     return call({origin_, "centres"}, [&] {
@@ -285,8 +301,9 @@ class GuardedAlgorithm final : public Algorithm {
                                            counted(centres.size(), "centre is", "centres are"), declared),
                       .allowed = "as many in every round as it says"});
       for (const Params& centre : centres) {
-        if (const std::string why = centre.empty() ? "is empty" : unsendable(centre.flat()); !why.empty())
-          throw Error::of("a centre {}", why);
+        const std::string why =
+            centre.empty() ? "is empty" : unlike_parameters(centre.flat(), centre.layout()->numel());
+        if (!why.empty()) throw Error::of("a centre {}", why);
       }
       return centres;
     });

@@ -14,6 +14,7 @@
 #include "harness/oracle/gaussian_mechanism.hpp"
 #include "harness/oracle/laplace_mechanism.hpp"
 #include "harness/oracle/random_source.hpp"
+#include "harness/sdk/sendable.hpp"
 
 namespace fedarena {
 namespace {
@@ -98,7 +99,8 @@ void clip_and_noise(const torch::Tensor& vector, const Release& release, double 
 Centres::Centres(const std::vector<Params>& points, const Params& params, bool by_tensor) {
   for (const Params& point : points) {
     if (point.empty() || point.layout()->fingerprint() != params.layout()->fingerprint() ||
-        point.flat().scalar_type() != params.flat().scalar_type()) {
+        point.flat().scalar_type() != params.flat().scalar_type() ||
+        !unlike_parameters(point.flat(), params.layout()->numel()).empty()) {
       throw Error(
           Complaint{.found = "the algorithm names a centre that is not of the model's layout and type",
                     .allowed = "parameters such as it sends to clients"});

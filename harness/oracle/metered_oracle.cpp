@@ -10,6 +10,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/oracle/response_mechanism.hpp"
+#include "harness/sdk/plugin_visit.hpp"
 
 namespace fedarena {
 namespace {
@@ -139,6 +140,7 @@ Batch MeteredOracle::exact_batch() {
 torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                                  double epsilon) {
   refuse_out_of_turn("randomised responses");
+  const FreshTorchState while_private;
   if (setting_.classes == 0) throw Error::of("a regression has no labels that randomised response answers");
   const auto release = ResponseRelease::of_synthetic(setting_.classes, epsilon, accesses_);
   if (!responses_) responses_ = make_noise_source(setting_.noise_source, streams_, kResponseStream);
@@ -169,6 +171,7 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& asked)
   check_votes(query);
   if (!vote) refuse_query("a vote that is an empty function", "a function of voters");
   if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+  const FreshTorchState while_private;
   if (size() == 0 || size() < query.parts) {
     throw Error(Complaint{
         .found = fmt::format("a client has {} examples, too few for {} that vote", size(),

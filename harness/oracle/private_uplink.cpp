@@ -7,6 +7,8 @@
 
 #include "fedarena/base/find.hpp"
 
+#include "harness/sdk/plugin_visit.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -124,6 +126,7 @@ void PrivateUplink::refuse_other_threads(const char* what) const {
 
 Params PrivateUplink::mean(Key<Params> key) const {
   refuse_other_threads("a mean");
+  const FreshTorchState while_private;
   const std::string name = key.name;  // what it points to is the plugin's, and may change
   if (const auto known = answers_.find(name); known != answers_.end()) return known->second;
   const auto is_asked = [&](const UplinkEntry& entry) {

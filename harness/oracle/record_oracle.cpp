@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/oracle/gaussian_mechanism.hpp"
+#include "harness/sdk/plugin_visit.hpp"
 
 namespace fedarena {
 
@@ -61,6 +62,7 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
 Params RecordOracle::gradient(const Params& at, const Query& asked) {
   const Query query = asked;  // a plugin's, which may change it
   check(query);
+  const FreshTorchState while_private;
   const Sample sample = draw(query.batch_size);
   const std::int64_t count = sample.positions.size(0);
   count_gradient(sample.positions, query);

@@ -49,7 +49,8 @@ void check_memory(const Message& memory, std::int64_t voters) {
 
 void check_shape(const torch::Tensor& answers, std::int64_t voters, const VoteQuery& query) {
   const std::vector<std::int64_t> due{voters, query.votes, query.numbers};
-  if (answers.defined() && answers.is_floating_point() && answers.sizes() == at::IntArrayRef(due)) return;
+  if (unsendable(answers).empty() && answers.is_floating_point() && answers.sizes() == at::IntArrayRef(due))
+    return;
   throw Error(Complaint{
       .found = fmt::format("{} voters answer with {}", voters,
                            answers.defined()
@@ -184,6 +185,20 @@ void check_memories(const std::map<std::int64_t, Message>& alone, const Message&
   }
 }
 
+// The bytes of all tensors that are fit to be kept, one after the other.
+std::string numbers_of(const Message& state) {
+  std::string bytes;
+  for (const Message::Entry& entry : state.entries()) {
+    const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
+    const auto* params = std::get_if<Params>(&entry.content);
+    if (tensor == nullptr && params != nullptr) tensor = &params->flat();
+    if (tensor == nullptr || !unsendable(*tensor).empty()) continue;
+    const torch::Tensor own = tensor->detach().cpu().contiguous();
+    bytes.append(static_cast<const char*>(own.data_ptr()), own.nbytes());
+  }
+  return bytes;
+}
+
 }  // namespace
 
 bool VoteTrials::cast() {
@@ -283,7 +298,9 @@ VoteSeal::VoteSeal(bool& casting_votes, const Message* state, Observations* obse
     : casting_votes_(casting_votes), state_(state), observed_(observed) {
   casting_votes_ = true;
   if (observed_ != nullptr) observed_->closed_ = true;
-  if (state_ != nullptr) before_.emplace(*state_);
+  if (state_ == nullptr) return;
+  before_.emplace(*state_);
+  numbers_ = numbers_of(*state_);
 }
 
 VoteSeal::~VoteSeal() {
@@ -298,12 +315,14 @@ void VoteSeal::check() const {
                   .allowed = "what votes answer, and nothing else, while private examples are in their hands",
                   .remedy = "Record what the oracle answered, after noisy_sum() has returned"});
   }
-  const std::string name = before_ ? before_->changed(*state_) : "";
-  if (name.empty()) return;
-  throw Error(
-      Complaint{.found = fmt::format("\"{}\" in the client's state is put inside of a vote", name),
-                .allowed = "what votes answer, and nothing else, while private examples are in their hands",
-                .remedy = "What voters remember belongs into Voters::memory"});
+  if (!before_) return;
+  const std::string name = before_->changed(*state_);
+  if (name.empty() && numbers_of(*state_) == numbers_) return;
+  throw Error(Complaint{
+      .found = name.empty() ? "the client's state is written to inside of a vote"
+                            : fmt::format("\"{}\" in the client's state is put inside of a vote", name),
+      .allowed = "what votes answer, and nothing else, while private examples are in their hands",
+      .remedy = "What voters remember belongs into Voters::memory"});
 }
 
 }  // namespace fedarena

@@ -93,6 +93,7 @@ class VoteSeal {
   const Message* state_;
   Observations* observed_;
   std::optional<MessageSnapshot> before_;
+  std::string numbers_;  // of the state, which accessors write to unseen
 };
 
 }  // namespace fedarena

@@ -11,6 +11,8 @@
 #include "fedarena/base/overload.hpp"
 #include "fedarena/random.hpp"
 
+#include "harness/sdk/sendable.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -251,6 +253,12 @@ void Model::check(const Params& at) const {
                              at.layout()->numel()),
         .allowed = allowed});
   }
+  std::string why = unlike_parameters(at.flat(), layout_->numel());
+  if (why.empty() && at.flat().device().type() != options().device().type())
+    why = fmt::format("lies on {}, and the model on {}", at.flat().device().str(), options().device().str());
+  if (!why.empty())
+    throw Error(Complaint{
+        .found = fmt::format("the model is asked to compute with parameters whose flat() {}", why)});
   const auto type = torch::typeMetaToScalarType(options().dtype());
   if (at.flat().scalar_type() == type) return;
   throw Error(Complaint{.found = fmt::format("the model is asked to compute with parameters of type {}",

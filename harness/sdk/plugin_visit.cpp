@@ -7,15 +7,30 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <thread>
 #include <unistd.h>
 
+#include <ATen/record_function.h>
 #include <fmt/format.h>
 
 #include "fedarena/base/print.hpp"
 
 namespace fedarena {
 namespace {
+
+const at::ThreadLocalState& of_new_thread() {
+  static const at::ThreadLocalState kState = [] {
+    std::optional<at::ThreadLocalState> state;
+    std::thread([&] {
+      const at::DisableRecordFunctionGuard unobserved;
+      state.emplace();
+    }).join();
+    return *state;
+  }();
+  return kState;
+}
 
 thread_local const PluginCall* inside = nullptr;
 // A call of whichever thread, for crashes in threads that a plugin started.
@@ -90,6 +105,8 @@ class HandlerStack {
 };
 
 }  // namespace
+
+FreshTorchState::FreshTorchState() : guard_(of_new_thread()) {}
 
 std::string PluginCall::where() const {
   std::string text(function);

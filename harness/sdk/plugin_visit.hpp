@@ -25,6 +25,19 @@ class KeptFloatEnvironment {
   std::fenv_t environment_{};
 };
 
+/// While it lives, LibTorch has in this thread what a new one has: the inference mode, a dispatch key or an
+/// observer that a plugin set for its thread neither changes nor sees what the harness computes of private
+/// examples, nor does an observer of all threads.
+class FEDARENA_API FreshTorchState {
+ public:
+  FreshTorchState();
+  FreshTorchState(const FreshTorchState&) = delete;
+  FreshTorchState& operator=(const FreshTorchState&) = delete;
+
+ private:
+  at::ThreadLocalStateGuard guard_;
+};
+
 /// A call into a plugin's code. It is put into words only where it fails, because there are millions.
 struct FEDARENA_API PluginCall {
   std::string_view origin;  ///< "algorithm \"x\" of plugin y"; outlives the call, as does the next

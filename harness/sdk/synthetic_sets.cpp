@@ -38,7 +38,7 @@ Schema<SyntheticSets> SyntheticSets::schema() {
        Constraint::between(1, 1'000'000)},
       {"classes", &SyntheticSets::classes,
        "classes of a client's synthetic images: those that it holds (asking for them is an exact access "
-       "unless the privacy policy has public_classes) or all",
+       "unless the privacy policy has public_classes) or all, where images of others stay as they start",
        Constraint::one_of({"held", "all"})},
       {"image_init", &SyntheticSets::image_init,
        "what synthetic images start as: a client's own examples (an exact access) or standard normal noise",

@@ -11,7 +11,8 @@
 //
 // Defaults are those of the authors' public code (github.com/VICO-UoE/DatasetCondensation) for 50 images a
 // class with augmentation: images start as examples; K = 1000, T = 50 points, 10 epochs between them, 256
-// examples of a class, image rate 0.1 with momentum 0.5, model rate 0.01 with momentum 0.5; the final model
+// examples of a class, image rate 0.1 with momentum 0.5, model rate 0.01; the model's momentum of 0.5 is that
+// of the code before it had the augmentation, which then dropped it (momentum = 0). The final model
 // with momentum 0.9 and weight decay 5e-4 in batches of 256 for 1000 epochs. Without augmentation the code
 // starts from noise and trains 300 epochs; for 10 images a class it takes T = 10 and 50 epochs, for one image
 // T = 1.

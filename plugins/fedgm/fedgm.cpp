@@ -48,7 +48,7 @@ Schema<Config> Config::schema() {
       {"label_epsilon", &Config::label_epsilon,
        "epsilon of the randomised response on the labels of synthetic images, which makes two rounds of one "
        "and protects no example; 0: labels are sent as they are",
-       Constraint::at_least(0)},
+       Constraint::between(0, 64)},
   }
       .extends(Condensation::schema())
       .extends(ClassMatching::schema())

@@ -98,6 +98,7 @@ class Pppfl final : public Algorithm {
   }
 
   std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
+    if (by_budget()) return undeclared("their budgets", "Set weights = \"uniform\"");
     if (!trains(round)) return {};
     return {kGradient};
   }

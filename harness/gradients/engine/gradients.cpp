@@ -6,17 +6,16 @@
 #include <malloc.h>
 #include <numeric>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include <ATen/Parallel.h>
-#include <ATen/ThreadLocalState.h>
 
 #include "fedarena/base/error.hpp"
 
 #include "harness/gradients/engine/input_gradient.hpp"
 #include "harness/gradients/engine/outputs.hpp"
 #include "harness/gradients/engine/per_example.hpp"
+#include "harness/sdk/plugin_visit.hpp"
 
 namespace fedarena {
 namespace {
@@ -26,17 +25,6 @@ constexpr std::int64_t kMicroBatchesPerFold = 64;
 
 // The second pass needs no sums, so that two workers can share a micro-batch that is alone.
 constexpr std::int64_t kPartsOfTheOnlyMicroBatch = 2;
-
-// LibTorch's, of a thread in which nobody has changed it: the inference mode, say, that a plugin left in a
-// worker's makes no private example fail.
-const at::ThreadLocalState& fresh_thread_state() {
-  static const at::ThreadLocalState kState = [] {
-    std::optional<at::ThreadLocalState> state;
-    std::thread([&] { state.emplace(); }).join();
-    return *state;
-  }();
-  return kState;
-}
 
 // The size of `count` examples' micro-batches, at most `largest`: where there are several, an even number of
 // about the same size (but for single ones among many small ones), so that two workers end together.
@@ -214,7 +202,7 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   for_each_micro_batch<ClippedSum>(
       pool_, memory_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
-        const at::ThreadLocalStateGuard as_in_a_new_thread(fresh_thread_state());
+        const FreshTorchState as_in_a_new_thread;
         return clipped_by_rules(weights, clip_norm, source(begin, end));
       },
       [&](ClippedSum& part) {

@@ -267,6 +267,11 @@ TEST(Centres, MustBeOfTheModelsLayout) {
   expect_refused("a centre that is not of the model's layout", [] {
     Centres({vector_of({1, 2})}, two_tensors({0}, {0}), false);
   });
+  // The spread of a centre of one number, for which the layout says two, would be that of one.
+  const Params broadcast = two_tensors({1}, {1});
+  torch::Tensor(broadcast.flat()).set_(torch::ones({1}, broadcast.flat().options()));
+  expect_refused("a centre that is not of the model's layout",
+                 [&] { Centres({broadcast}, two_tensors({0}, {0}), false); });
 }
 
 TEST(LocalPolicy, NeedsAClipNormForGaussianNoise) {

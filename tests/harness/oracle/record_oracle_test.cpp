@@ -2,10 +2,13 @@
 #include "harness/oracle/record_oracle.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <vector>
 
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"
@@ -245,6 +248,28 @@ TEST(RecordOracle, NoticesWhoGoesOnAfterAGradientThatFailed) {
   EXPECT_ANY_THROW(oracle.gradient(Params(), {.batch_size = 0}));
   test::expect_refused("went on after an answer of the oracle had failed",
                        [&] { oracle.refuse_caught_failure(); });
+}
+
+// Who sees its operations sees private examples before there is noise on them.
+TEST(RecordOracle, IsSeenByNoObserverOfLibTorch) {
+  static std::atomic<int> seen = 0;
+  const auto observe = [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+    ++seen;
+    return nullptr;
+  };
+  const Bench bench;
+  RecordOracle oracle = bench.record(range(0, 10), record_policy(1, 1));
+  const Params at = bench.at();
+  for (const auto add : {at::addGlobalCallback, at::addThreadLocalCallback}) {
+    const at::CallbackHandle handle = add(at::RecordFunctionCallback(observe));
+    seen = 0;
+    (void)torch::ones({2}).sum();
+    EXPECT_GT(seen.load(), 0);
+    seen = 0;
+    (void)oracle.gradient(at, {.batch_size = 0});
+    at::removeCallback(handle);
+    EXPECT_EQ(seen.load(), 0);
+  }
 }
 
 TEST(RecordOracle, StopsWhenItIsTold) {

@@ -278,6 +278,8 @@ TEST(Votes, GiveAwayNothingButTheirAnswer) {
     state = {{grid, torch::zeros({2})}};
     EXPECT_THAT(refusal([&](const Voters&) { state[grid].fill_(2); }, parts),
                 HasSubstr("\"grid\" in the client's state"));
+    EXPECT_THAT(refusal([&](const Voters&) { state[grid].accessor<float, 1>()[1] = 3; }, parts),
+                HasSubstr("the client's state is written to inside of a vote"));
     state = {{kept, 1.0}};
   }
   EXPECT_TRUE(oracle.accesses().list().empty());

@@ -1,10 +1,12 @@
 #include "fedarena/model.hpp"
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/sdk/sendable.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/matchers.hpp"
 
@@ -98,6 +100,24 @@ TEST(Model, RefusesParametersThatAreNotItsOwn) {
       HasSubstr("with parameters of another layout (10 numbers); allowed: parameters of the model's"));
   EXPECT_THAT(refusal(Params::zeros(model.layout(), torch::kFloat64)),
               HasSubstr("with parameters of type Double; allowed: Float, as the model"));
+  // The tensor of Params can be given another shape or memory, beyond which kernels would read.
+  const std::vector<std::function<void(torch::Tensor)>> changes = {
+      [](torch::Tensor flat) { flat.set_(torch::zeros({1})); },
+      [](torch::Tensor flat) { flat.unsqueeze_(0); }, [](torch::Tensor flat) { flat.as_strided_({8}, {0}); },
+      [](torch::Tensor flat) { flat.set_(torch::zeros({9})); }};
+  for (const auto& change : changes) {
+    const Params at = Params::zeros(model.layout(), model.options());
+    change(at.flat());
+    EXPECT_THAT(refusal(at), HasSubstr("allowed: 8 numbers side by side"));
+  }
+}
+
+// Of which devices a plugin may bring its own.
+TEST(Model, RefusesParametersOnADeviceOfAPluginsOwn) {
+  const auto flat = at::detail::make_tensor<c10::TensorImpl>(
+      c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), caffe2::TypeMeta::Make<float>(),
+      c10::Device(c10::DeviceType::PrivateUse1, 0));
+  EXPECT_THAT(unsendable(flat), StartsWith("lies on the device privateuseone:0"));
 }
 
 TEST(Model, HasTheParametersOfEmbeddingsAndCustomLayers) {

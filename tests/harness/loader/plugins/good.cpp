@@ -161,6 +161,7 @@ class Thrower final : public Algorithm {
     if (config_.what == "type") torch::set_default_dtype(caffe2::TypeMeta::Make<double>());
     if (config_.what == "anomalies") torch::autograd::AnomalyMode::set_enabled(true);
     if (config_.what == "threads") at::set_num_threads(at::get_num_threads() + 1);
+    if (config_.what == "mkldnn") at::globalContext().setUserEnabledMkldnn(false);
     if (config_.what == "no gradients") torch::GradMode::set_enabled(false);
     if (config_.what == "crash") std::raise(SIGSEGV);
     if (config_.what == "recursion") (void)without_end(1);
