@@ -55,7 +55,10 @@ std::string best_rows(const Table& table) {
   std::string html;
   for (const Row& row : table.rows) {
     if (!row.best) continue;
-    const std::string result = mean_text(*row.result) + (row.result->share ? " %" : "");
+    const Cell cell = result_cell(*row.result, table.plus_minus);
+    std::string result =
+        cell.digits + (cell.spread.empty() ? "" : " ± " + cell.spread) + (row.result->share ? " %" : "");
+    if (row.privacy) result += ", epsilon " + claims_text(row.privacy);
     html += fmt::format("<li>{}: {}</li>\n", html_element("strong", titles.of(row)), html_escaped(result));
   }
   return html;

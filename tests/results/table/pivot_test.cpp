@@ -90,7 +90,7 @@ TEST(Pivot, IsWrittenForProgramsAndForPapers) {
                    "\n10,0.515,0.00707106781186548", ",2,,,,\n"));
   EXPECT_THAT(latex, HasSubstr("\\begin{tabular}{lS[table-format=2.2(3)]S[table-format=2.2(3)]}"));
   EXPECT_THAT(latex, HasSubstr("partition.alpha & {fedavg} & {fedprox} \\\\"));
-  EXPECT_THAT(latex, HasSubstr("1.0 & \\bfseries 51.50 \\pm 0.71 & 41.50 \\pm 0.71 \\\\"));
+  EXPECT_THAT(latex, HasSubstr("    1 & \\bfseries 51.50 \\pm 0.71 & 41.50 \\pm 0.71 \\\\"));
   EXPECT_THAT(latex, HasSubstr("10 & 51.50 \\pm 0.71 & {-} \\\\"));
 }
 

@@ -50,7 +50,7 @@ TEST(Markdown, ReadsWellInATerminal) {
 | fedavg       |     20 |     3 |     72.00 ± 1.00 |    none | 4.00 KiB | 8.00 KiB |    12.5 |
 | scaffold_10% |     20 |     3 | **77.00 ± 1.00** |    none | 3.00 MiB | 8.00 KiB |    12.5 |
 
-Accuracy after the last round: mean ± sample standard deviation over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.
+Accuracy after the last round: mean ± sample standard deviation over seeds. Bold: the best mean of its setting, which is no test of significance. Uplink and downlink: bytes per client and round. Seconds: per run.
 
 Notes:
 - data set digits: synthetic, not comparable with papers
@@ -76,7 +76,7 @@ TEST(Latex, SetsABooktabsTable) {
   \centering
   \sisetup{mode = text, detect-weight = true, separate-uncertainty = true, retain-zero-uncertainty = true}
   \renewcommand*{\textpm}{\ensuremath{\pm}}
-  \caption{Experiment quickstart, data set digits, partition iid, model mlp. Accuracy after the last round: mean $\pm$ sample standard deviation over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.}
+  \caption{Experiment quickstart, data set digits, partition iid, model mlp. Accuracy after the last round: mean $\pm$ sample standard deviation over seeds. Bold: the best mean of its setting, which is no test of significance. Uplink and downlink: bytes per client and round. Seconds: per run.}
   \begin{tabular}{lS[table-format=2]S[table-format=1]S[table-format=2.2(3)]rrrS[table-format=2.1]}
     \toprule
     algorithm & {rounds} & {seeds} & {accuracy (\%)} & $\varepsilon$ & uplink & downlink & {seconds} \\
