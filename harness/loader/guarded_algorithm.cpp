@@ -15,6 +15,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 #include <c10/util/SmallVector.h>
 #include <fmt/format.h>
@@ -172,6 +173,7 @@ class SharedSettings {
     torch::autograd::AnomalyMode::set_enabled(before_.anomaly);
     at::globalContext().setDeterministicAlgorithms(before_.deterministic, before_.warn_only);
     at::set_num_threads(before_.threads);
+    if (!before_.observers) at::clearGlobalCallbacks();
     at::globalContext().setUserEnabledMkldnn(before_.mkldnn);
     at::globalContext().setUserEnabledCuDNN(before_.cudnn);
     at::globalContext().setBenchmarkCuDNN(before_.cudnn_trials);
@@ -186,7 +188,7 @@ class SharedSettings {
     throw Error(Complaint{
         .found = "a setting of LibTorch was changed that all clients and cells share (the default type, the "
                  "mode that looks for anomalies, deterministic algorithms, how products and convolutions are "
-                 "computed, or the number of threads)",
+                 "computed, observers of operations, or the number of threads)",
         .remedy = "Name the type where a tensor is made; leave the others"});
   }
 
@@ -197,6 +199,7 @@ class SharedSettings {
     bool deterministic = at::globalContext().deterministicAlgorithms();
     bool warn_only = at::globalContext().deterministicAlgorithmsWarnOnly();
     int threads = at::get_num_threads();
+    bool observers = at::hasGlobalCallbacks();
     bool mkldnn = at::globalContext().userEnabledMkldnn();
     bool cudnn = at::globalContext().userEnabledCuDNN();
     bool cudnn_trials = at::globalContext().benchmarkCuDNN();

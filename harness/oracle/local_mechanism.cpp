@@ -14,6 +14,7 @@
 #include "harness/oracle/gaussian_mechanism.hpp"
 #include "harness/oracle/laplace_mechanism.hpp"
 #include "harness/oracle/random_source.hpp"
+#include "harness/sdk/plugin_visit.hpp"
 #include "harness/sdk/sendable.hpp"
 
 namespace fedarena {
@@ -138,6 +139,7 @@ torch::Tensor Centres::nearest(const torch::Tensor& vector, std::size_t part) co
 void randomise(Message& message, const DeclaredUplink& declared, const LocalPolicy& policy,
                const Centres& centres, const Streams& streams, RoundAccesses& book) {
   check_declared(message, declared);
+  const FreshTorchState while_private;
   std::vector<std::string> names;
   std::vector<Params> vectors;
   for (const Message::Entry& entry : message.entries()) {

@@ -263,6 +263,7 @@ torch::Tensor Voting::sum(const Vote& vote, const VoteQuery& query, const WorkPo
   std::vector<std::int64_t> alone;
   if (tried < blocks_.size()) alone = trials.voters(blocks_[tried].end - blocks_[tried].begin);
   pool.for_each(blocks_.size(), [&](std::size_t block) {
+    const FreshTorchState while_private;
     sums[block] =
         sum_of(blocks_[block], visited, query, block == tried ? alone : std::vector<std::int64_t>());
   });

@@ -150,15 +150,15 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   const Setting* last = nullptr;  // rows of one setting stand together
   for (const Row& row : table.rows) {
     Curve curve = curve_of(row, x, y);
+    if (curve.points.empty()) {
+      curves.notes.push_back(fmt::format("{}: {}; not drawn", titles.of(row), missing(row, x, y)));
+      continue;
+    }
     if (ends_before_result(row))
       curves.notes.push_back(
           fmt::format("{}: its seeds ended after rounds {}; the curve ends where the first of them did, "
                       "before the result of the table",
                       titles.of(row), rounds_done(row)));
-    if (curve.points.empty()) {
-      curves.notes.push_back(fmt::format("{}: {}; not drawn", titles.of(row), missing(row, x, y)));
-      continue;
-    }
     if (last == nullptr || !(*last == row.setting)) {
       curves.panels.push_back({.title = titles.of(row.setting)});
       last = &row.setting;

@@ -159,7 +159,7 @@ TEST(Guard, RefusesDrawsFromWhatAllClientsShare) {
 // So that nobody's numbers hang on whose plugin ran before.
 TEST(Guard, RefusesSettingsOfTorchThatAllShareAndPutsThemBack) {
   for (const Call& call : kCalls) {
-    for (const std::string what : {"type", "anomalies", "threads", "mkldnn"}) {
+    for (const std::string what : {"type", "anomalies", "threads", "mkldnn", "observer"}) {
       const int threads = at::get_num_threads();
       EXPECT_THAT(failure(call.where, what),
                   AllOf(StartsWith("a setting of LibTorch was changed that all clients and cells share"),

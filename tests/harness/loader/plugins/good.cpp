@@ -3,11 +3,13 @@
 #include <cfenv>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include <ATen/Parallel.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 
 #include <fedarena/algorithm.hpp>
@@ -161,6 +163,9 @@ class Thrower final : public Algorithm {
     if (config_.what == "type") torch::set_default_dtype(caffe2::TypeMeta::Make<double>());
     if (config_.what == "anomalies") torch::autograd::AnomalyMode::set_enabled(true);
     if (config_.what == "threads") at::set_num_threads(at::get_num_threads() + 1);
+    if (config_.what == "observer")
+      at::addGlobalCallback(at::RecordFunctionCallback(
+          [](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); }));
     if (config_.what == "mkldnn") at::globalContext().setUserEnabledMkldnn(false);
     if (config_.what == "no gradients") torch::GradMode::set_enabled(false);
     if (config_.what == "crash") std::raise(SIGSEGV);
