@@ -69,7 +69,7 @@ int print_help(const HelpArguments& arguments) {
       [&](const CLI::App* command) { return command->get_name() == arguments.topic; });
   const bool is_section = config::find_spec(config::sections(catalog), arguments.topic) != nullptr;
   if (!commands.empty() && !is_section && arguments.choice.empty()) {
-    print("{}", commands.front()->help());
+    print("{}", commands.front()->help(arguments.program->get_name()));
     return kSuccess;
   }
   const bool whole = arguments.topic == "experiment" && arguments.choice.empty();

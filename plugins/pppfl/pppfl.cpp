@@ -99,8 +99,7 @@ class Pppfl final : public Algorithm {
 
   std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
     if (by_budget()) return undeclared("their budgets", "Set weights = \"uniform\"");
-    if (!trains(round)) return {};
-    return {kGradient};
+    return trains(round) ? std::vector<UplinkEntry>{kGradient} : std::vector<UplinkEntry>();
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {

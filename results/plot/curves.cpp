@@ -110,6 +110,7 @@ std::string tics_of(const CurvePanel& panel) {
   for (const Curve& curve : panel.curves) {
     for (const CurvePoint& point : curve.points) places.push_back(point.x);
   }
+  if (places.empty()) return kAnyTics;
   const auto [least, most] = std::ranges::minmax(places);
   if (least == most) return fmt::format("set xtics ({})\n", exact_number(least));
   if (std::ranges::any_of(places, [](double x) { return x != std::floor(x); })) return kAnyTics;
