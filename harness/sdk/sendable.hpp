@@ -26,7 +26,7 @@ inline std::string unsendable(const torch::Tensor& tensor) {
   if (!tensor.is_meta() && !tensor.device().is_cpu() && !tensor.device().is_cuda())
     return fmt::format("lies on the device {}; allowed: cpu or cuda", tensor.device().str());
   if (tensor.is_meta() || tensor.is_sparse() || tensor.is_mkldnn() || tensor.is_quantized() ||
-      tensor.is_nested() || tensor._is_zerotensor() || tensor.is_neg() || tensor.layout() != torch::kStrided)
+      tensor.is_nested() || tensor._is_zerotensor() || tensor.layout() != torch::kStrided)
     return "is a tensor without numbers of its own, or with a layout of them; allowed: a dense one";
   if (!contains(kSendableTypes, tensor.scalar_type())) {
     return fmt::format("is of type {}; allowed: float32, float64, int64, int32, uint8, bool",
@@ -41,7 +41,7 @@ inline std::string unsendable(const torch::Tensor& tensor) {
 /// which anybody may then give another shape or memory (`set_`, `unsqueeze_`), and kernels go by the model's.
 inline std::string unlike_parameters(const torch::Tensor& flat, std::int64_t count) {
   if (std::string why = unsendable(flat); !why.empty()) return why;
-  if (flat.dim() == 1 && flat.numel() == count && flat.is_contiguous()) return "";
+  if (flat.dim() == 1 && flat.numel() == count && flat.is_contiguous() && !flat.is_neg()) return "";
   return fmt::format("was given another shape or memory: [{}]; allowed: {} numbers side by side",
                      fmt::join(flat.sizes(), ", "), count);
 }
