@@ -104,6 +104,12 @@ class PivotHeadings {
                             fmt::join(keys_that_differ(first, second), ", "))});
 }
 
+// A grid gives by "training.rate" what rows have as "rate".
+std::string parameter_of(const std::string& key) {
+  constexpr std::string_view kTraining = "training.";
+  return key.starts_with(kTraining) ? key.substr(kTraining.size()) : key;
+}
+
 // Whether headings tell a key: themselves, or as a part of a choice or of a row's privacy.
 bool is_headed(const std::string& key, const std::vector<std::string>& headings) {
   constexpr std::array<std::string_view, 4> kOfPolicies = {"policy", "delta", "unit", "adjacency"};
@@ -119,8 +125,9 @@ std::string hidden_text(const Table& table, const std::vector<std::string>& head
     const auto of_label = std::ranges::find(table.rows, row.label, &Row::label);
     for (const Row* other : {&table.rows.front(), &*of_label}) {
       for (const std::string& key : keys_that_differ(*other, row)) {
-        if (is_headed(key, headings)) continue;
-        for (const Row* one : {other, &row}) values[key].insert(row_value(*one, key).value_or(kNothing));
+        if (is_headed(parameter_of(key), headings)) continue;
+        for (const Row* one : {other, &row})
+          values[parameter_of(key)].insert(row_value(*one, key).value_or(kNothing));
       }
     }
   }
@@ -147,6 +154,7 @@ Pivot make_pivot(const Table& table, const PivotKeys& keys) {
   pivot.across = across.key();
   std::vector<std::string> headed = pivot.row_keys;
   headed.push_back(pivot.across);
+  std::ranges::transform(headed, headed.begin(), parameter_of);
   pivot.hidden = hidden_text(table, headed);
 
   // By what they are sorted by.

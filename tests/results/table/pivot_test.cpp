@@ -150,7 +150,7 @@ TEST(Pivot, KnowsWhatItsHeadingsHide) {
     }
   }
   const Table table = make_table(runs);
-  EXPECT_EQ(make_pivot(table, {.rows = {"label"}, .across = "rate"}).hidden, "training.batch_size (32, 64)");
+  EXPECT_EQ(make_pivot(table, {.rows = {"label"}, .across = "rate"}).hidden, "batch_size (32, 64)");
   EXPECT_EQ(make_pivot(table, {.rows = {"label", "batch_size"}, .across = "rate"}).hidden, "");
 }
 
