@@ -129,7 +129,7 @@ TEST_F(CurvesTest, SayWhereTheyEndBeforeTheResult) {
   record(finished("fedavg", 2, 0.9), {0.5, 0.6, 0.9});
   EXPECT_EQ(points().size(), 2U);
   EXPECT_THAT(curves().notes,
-              Contains(StartsWith("fedavg: its seeds ended after rounds 2 to 3; the curve ends")));
+              Contains(StartsWith("fedavg: its seeds ended after rounds 2-3; the curve ends")));
 }
 
 TEST_F(CurvesTest, DrawEveryMeasure) {
