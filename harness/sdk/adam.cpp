@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include "harness/sdk/factor.hpp"
+
 namespace fedarena {
 
 void Adam::step(const torch::Tensor& values, const torch::Tensor& gradient, double rate) {
@@ -20,7 +22,7 @@ void Adam::step(const Settings& settings, const Moments& moments, std::int64_t s
   const double unbiased_rate = rate / (1 - std::pow(settings.beta1, number));
   const double root_of_bias = std::sqrt(1 - std::pow(settings.beta2, number));
   values.addcdiv_(moments.mean, moments.square.sqrt().div_(root_of_bias).add_(settings.epsilon),
-                  -unbiased_rate);
+                  within(-unbiased_rate, values));
 }
 
 }  // namespace fedarena

@@ -1,12 +1,13 @@
 #include "fedarena/params.hpp"
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
+
+#include "harness/sdk/factor.hpp"
 
 namespace fedarena {
 namespace {
@@ -14,13 +15,6 @@ namespace {
 void require_same_layout(const Params& left, const Params& right) {
   FEDARENA_CHECK(left.empty() || right.empty(), ==, false);
   FEDARENA_CHECK(left.layout()->fingerprint(), ==, right.layout()->fingerprint());
-}
-
-// A factor of numbers of that type: what they cannot hold is infinite, as it is where numbers become so
-// large.
-double within(double factor, const torch::Tensor& numbers) {
-  const bool is_beyond = numbers.scalar_type() == torch::kFloat32 && std::isinf(static_cast<float>(factor));
-  return is_beyond ? std::copysign(std::numeric_limits<double>::infinity(), factor) : factor;
 }
 
 }  // namespace

@@ -117,17 +117,13 @@ class Settings {
   }
   // What tuning chose, which stands at the algorithm.
   void chosen(const std::string& path, const std::string& label, const std::string& expected) {
-    constexpr std::string_view kTraining = "training.";
-    std::string key = own_key(path, label);
-    if (path.starts_with(kTraining)) key = "algorithms." + path.substr(kTraining.size());
-    if (path.starts_with("privacy.")) key = "algorithms." + path;
-    value(key, expected);
+    value(is_shared(path) ? "algorithms." + parameter_of(path) : own_key(path, label), expected);
   }
 
  private:
   static std::string section_of(const std::string& path) { return path.substr(0, path.find('.') + 1); }
   static bool is_shared(const std::string& path) {
-    return path.starts_with("training.") || path.starts_with("privacy.");
+    return path.starts_with(kTrainingPaths) || path.starts_with("privacy.");
   }
   // Shared settings went into those of the algorithm. The policy for all stands there as well, or as "none"
   // where the algorithms of the point have their own.

@@ -71,6 +71,10 @@ Sweep own_sweep(const Sweep& sweep, const std::string& label) {
   return own;
 }
 
+std::string parameter_of(const std::string& path) {
+  return path.starts_with(kTrainingPaths) ? path.substr(kTrainingPaths.size()) : path;
+}
+
 std::string plain_value(const std::string& text) {
   const auto number = parse_number<double>(text);
   return number ? fmt::format("{}", *number) : unquoted(text);

@@ -18,8 +18,13 @@ class RecordForm;
 /// text, by path. Empty where nothing was swept.
 using Sweep = std::vector<std::pair<std::string, std::string>>;
 
-/// How a path to a setting of an algorithm begins.
+/// How a path to a setting of an algorithm begins, and to one that all algorithms get as a parameter.
 inline constexpr std::string_view kAlgorithmPaths = "algorithms.";
+inline constexpr std::string_view kTrainingPaths = "training.";
+
+/// The parameter that algorithms get by that path, "rate" by "training.rate"; other paths and keys as they
+/// are.
+std::string parameter_of(const std::string& path);
 
 /// Without the settings of single algorithms: what rows share that are compared.
 Sweep shared_sweep(const Sweep& sweep);

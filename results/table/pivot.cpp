@@ -104,12 +104,6 @@ class PivotHeadings {
                             fmt::join(keys_that_differ(first, second), ", "))});
 }
 
-// A grid gives by "training.rate" what rows have as "rate".
-std::string parameter_of(const std::string& key) {
-  constexpr std::string_view kTraining = "training.";
-  return key.starts_with(kTraining) ? key.substr(kTraining.size()) : key;
-}
-
 // Whether headings tell a key: themselves, or as a part of a choice or of a row's privacy.
 bool is_headed(const std::string& key, const std::vector<std::string>& headings) {
   constexpr std::array<std::string_view, 4> kOfPolicies = {"policy", "delta", "unit", "adjacency"};

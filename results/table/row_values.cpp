@@ -32,9 +32,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSpelling
 constexpr std::array<std::string_view, 5> kDerived = {"parameters", "seeds", "epsilon", "epsilon_pld",
                                                       "clients"};
 
-// How a path to a setting begins that all algorithms get as a parameter.
-constexpr std::string_view kTrainingPaths = "training.";
-
 // Keeps the first value of a key.
 class Values {
  public:
@@ -88,8 +85,8 @@ Sweep row_values(const Row& row) {
 
 std::optional<std::string> row_value(const Row& row, const std::string& key) {
   const Sweep values = row_values(row);
-  if (auto value = swept_value(values, key); value || !key.starts_with(kTrainingPaths)) return value;
-  return swept_value(values, key.substr(kTrainingPaths.size()));  // no grid gave it, so it is a parameter
+  const auto value = swept_value(values, key);
+  return value ? value : swept_value(values, parameter_of(key));  // which no grid gave
 }
 
 std::vector<std::string> row_keys(const Table& table) {

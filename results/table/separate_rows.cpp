@@ -29,11 +29,8 @@ std::string key_of_parameter(const std::string& name) { return std::string(kAlgo
 
 // Where the file of a run has what a grid gives to all algorithms under that path.
 std::string key_in_file(const std::string& path) {
-  for (const std::string_view begin : {"training.", "privacy."}) {
-    if (path.starts_with(begin))
-      return key_of_parameter(path.substr(begin == "training." ? begin.size() : 0));
-  }
-  return path;
+  const bool is_theirs = path.starts_with(kTrainingPaths) || path.starts_with("privacy.");
+  return is_theirs ? key_of_parameter(parameter_of(path)) : path;
 }
 
 // What a sweep could have given to a run, by paths as a sweep has them.

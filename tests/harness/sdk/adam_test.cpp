@@ -2,6 +2,7 @@
 #include "fedarena/adam.hpp"
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,14 @@ TEST(Adam, StepsAreThoseOfTheAlgorithm) {
   adam.step(values, numbers({-3}), 2);
   EXPECT_DOUBLE_EQ(values.item<double>(),
                    3 - 0.5 / 1.25 + 2 * (1.25 / 0.75) / (std::sqrt(2.4375 / 0.4375) + 0.25));
+}
+
+// Of a trial, say: it diverges, and nothing fails.
+TEST(Adam, StepsOfRatesThatNoFloatHoldsAreInfinite) {
+  Adam adam;
+  const torch::Tensor values = torch::ones({1});
+  adam.step(values, torch::ones({1}), 1e38);
+  EXPECT_EQ(values.item<float>(), -std::numeric_limits<float>::infinity());
 }
 
 TEST(Adam, MovesParametersInPlaceAndAlone) {
