@@ -4,7 +4,7 @@ option(FEDARENA_TEXT_TESTS "Build the tests of text and records, too: results, c
 option(FEDARENA_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 option(FEDARENA_WERROR "Treat compiler warnings as errors" OFF)
 option(FEDARENA_WITH_TORCH "Build the modules that need LibTorch; without it: base, accounting, partitions, results, config" ON)
-set(FEDARENA_SOURCES_TOGETHER 8 CACHE STRING "How many sources of a module are compiled as one: many are faster from nothing, 1 after a change")
+set(FEDARENA_SOURCES_TOGETHER 16 CACHE STRING "How many sources of a module are compiled as one: many are faster from nothing, 1 after a change")
 set(FEDARENA_TOGETHER_ONLY "" CACHE STRING "Compile these sources as one with others, the rest by themselves: for scripts/lint")
 option(FEDARENA_COMPILER_CACHE "Use ccache where it is installed" ON)
 set(FEDARENA_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
