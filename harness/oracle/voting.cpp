@@ -107,7 +107,7 @@ torch::Tensor difference(const Twice& voter) {
   return torch::where(equal, torch::zeros_like(alone), apart);
 }
 
-double length_of(const torch::Tensor& values) {
+double finite_length(const torch::Tensor& values) {
   const torch::Tensor all = values.to(torch::kFloat64);
   return torch::where(all.isfinite(), all, torch::zeros_like(all)).norm().item<double>();
 }
@@ -124,7 +124,7 @@ bool look_at_others(const std::vector<Twice>& tried, std::int64_t voters, double
   std::vector<torch::Tensor> before;
   for (const Twice& voter : tried) {
     const torch::Tensor apart = difference(voter);
-    const double length = length_of(voter.second), scale = bound > 0 ? bound : std::max(length, 1.0);
+    const double length = finite_length(voter.second), scale = bound > 0 ? bound : std::max(length, 1.0);
     if (apart.norm().item<double>() > kSlack * scale + tolerance * length) ++otherwise;
     for (const torch::Tensor& other : before) {
       const double alike = (apart * other).sum(1).max().item<double>();
