@@ -20,6 +20,7 @@
 namespace fedarena {
 namespace {
 
+// Without record functions: an observer of all threads would see private numbers before they are noised.
 const at::ThreadLocalState& of_new_thread() {
   static const at::ThreadLocalState kState = [] {
     std::optional<at::ThreadLocalState> state;

@@ -42,8 +42,9 @@ inline std::string unsendable(const torch::Tensor& tensor) {
 inline std::string unlike_parameters(const torch::Tensor& flat, std::int64_t count) {
   if (std::string why = unsendable(flat); !why.empty()) return why;
   if (flat.dim() == 1 && flat.numel() == count && flat.is_contiguous() && !flat.is_neg()) return "";
-  return fmt::format("was given another shape or memory: [{}]; allowed: {} numbers side by side",
-                     fmt::join(flat.sizes(), ", "), count);
+  return fmt::format(
+      "was given another shape or memory: [{}] in steps of [{}]; allowed: {} numbers side by side",
+      fmt::join(flat.sizes(), ", "), fmt::join(flat.strides(), ", "), count);
 }
 
 /// The longest name of an entry of a message, in bytes.

@@ -125,15 +125,17 @@ bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_
     return complete;
   }
   std::vector<Access> everybody;
-  // Before the first round: a server that asks for no sum has no use for a budget. One that asked, asks
-  // again.
+  // Before the first round that has messages: a server that asks for no sum has no use for a budget. One that
+  // asked, asks again.
   const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
-  const bool asked = !ledger.population().empty() && !ledger.population().back().accesses.empty();
-  if (clients != nullptr && (round_ == 0 || asked)) everybody = sum_of(*clients, round).accesses().list();
+  const auto asked = [](const Ledger::Segment& last) { return last.unmade || !last.accesses.empty(); };
+  if (clients != nullptr &&
+      (round_ == 0 || (!ledger.population().empty() && asked(ledger.population().back()))))
+    everybody = sum_of(*clients, round).accesses().list();
   if (clients != nullptr && !uplinks_.at(static_cast<std::size_t>(round)))
     everybody.push_back({ExactAccess{kUndeclaredMessages}, 1});
   if (round == 1) add_to_first_round(everybody);
-  if (!everybody.empty()) ledger.record_population(round, RoundAccesses(std::move(everybody)));
+  if (!everybody.empty()) ledger.record_population(round, of_everybody(round, std::move(everybody)));
   return complete;
 }
 

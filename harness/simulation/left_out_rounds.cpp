@@ -79,14 +79,7 @@ void Simulation::charge_rest() {
   if (unit(setup_.policy) == Unit::kNothing || finished() || ledger_.ended_after() != 0) return;
   const Downlink downlink = opened(next_downlink());
   const auto newcomers = train_newcomers(downlink);
-  RoundAccesses population, as_if;
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
-  if (policy != nullptr) {
-    // Whatever the rounds so far did, a server may ask for a sum in each of the others.
-    const PrivateUplink uplink = sum_of(*policy, round_ + 1);
-    population = uplink.accesses();
-    as_if = uplink.as_if_accesses();
-  }
   std::map<std::int64_t, RoundAccesses> dearest;  // of each client, of the rounds so far
   ledger_.end_after(round_);
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
@@ -119,8 +112,11 @@ void Simulation::charge_rest() {
       if (!pays_again(client, ledger_)) spent_.insert(client);
     }
     // Of other units it holds what all are charged for once.
-    if (policy != nullptr) ledger_.record_population(round, population);
-    if (policy != nullptr && policy->as_if_cohort > 0) ledger_.record_as_if(round, as_if);
+    if (policy == nullptr) continue;
+    // Whatever the rounds so far did, a server may ask for a sum wherever there are messages.
+    const PrivateUplink uplink = sum_of(*policy, round);
+    ledger_.record_population(round, of_everybody(round, uplink.accesses().list()));
+    if (policy->as_if_cohort > 0) ledger_.record_as_if(round, uplink.as_if_accesses());
   }
 }
 

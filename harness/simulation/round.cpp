@@ -54,8 +54,21 @@ PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t ro
 
 PrivateUplink Simulation::sum_of(const ClientPolicy& policy, std::int64_t round) const {
   PrivateUplink uplink = privatised(policy, round, {});
-  uplink.charge_a_sum();
+  if (!declares_nothing(round)) uplink.charge_a_sum();
   return uplink;
+}
+
+bool Simulation::declares_nothing(std::int64_t round) const {
+  if (unit(setup_.policy) != Unit::kClient) return false;
+  const auto& declared = uplinks_.at(static_cast<std::size_t>(round));
+  return declared && declared->empty();
+}
+
+// A round without messages was planned as such: no answer had a say in what it asks for.
+RoundAccesses Simulation::of_everybody(std::int64_t round, std::vector<Access> accesses) const {
+  RoundAccesses result(std::move(accesses));
+  if (declares_nothing(round)) result.leave_unmade({});
+  return result;
 }
 
 RoundAccesses Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger) {
@@ -216,7 +229,7 @@ results::RoundRecord Simulation::play_round() {
   if (undeclared) everybody.push_back({ExactAccess{kUndeclaredMessages}, 1});
   const bool has_exact = any_event(everybody, is_exact);
   if (hidden == Unit::kClient || !everybody.empty())
-    ledger.record_population(round, RoundAccesses(std::move(everybody)));
+    ledger.record_population(round, of_everybody(round, std::move(everybody)));
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);
   try {
     check_budget(ledger);

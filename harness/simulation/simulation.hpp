@@ -287,6 +287,9 @@ class Simulation {
                            std::vector<Message> uplinks) const;
   // Of no messages, charged as if a sum had been asked for.
   PrivateUplink sum_of(const ClientPolicy& policy, std::int64_t round) const;
+  // Whether clients declare to send nothing in that round, under the policy "client".
+  bool declares_nothing(std::int64_t round) const;
+  RoundAccesses of_everybody(std::int64_t round, std::vector<Access> accesses) const;
   // The next round; where it throws, model, server state and clip norm are to be put back.
   results::RoundRecord play_round();
   // Of a round in which answers were withheld: what the oracles of those who stay were asked for, at least.

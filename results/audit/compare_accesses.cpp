@@ -262,8 +262,12 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
   for (const Ledger::Segment& segment : ledger.population()) {
     const std::int64_t count = compare_sums(segment, expected, experiment, "", kinds);
     answers += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.times_charged());
+    const bool may_be_planned = experiment.declares_nothing(segment.first_round).value_or(true) &&
+                                experiment.declares_nothing(segment.last_round).value_or(true);
+    kinds.result(!segment.unmade || may_be_planned, "plan of a round", " of all clients", "one", "none");
     // A round that data left out is charged for what it may cost, not for what others did.
-    const bool left_out = ledger.ended_after() > 0 && segment.first_round > ledger.ended_after();
+    const bool left_out =
+        ledger.ended_after() > 0 && segment.first_round > ledger.ended_after() && !segment.unmade;
     const bool fits =
         count == segment.attempts || (count == 0 && !left_out && needs_no_sum(segment, experiment, clients));
     kinds.result(fits, "accesses in a round", "", by_attempts(count, segment), "1");

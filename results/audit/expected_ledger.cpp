@@ -258,6 +258,12 @@ bool ExpectedLedger::may_send_nothing(std::int64_t round) const {
   return !contains(kLocalTraining, algorithm_) && !contains(kReadMessages, algorithm_);
 }
 
+std::optional<bool> ExpectedLedger::declares_nothing(std::int64_t round) const {
+  if (algorithm_ == kPppfl)
+    return may_send_nothing(round) && settings_.of("algorithms.weights", "uniform") != "budget";
+  return may_send_nothing(round) ? std::nullopt : std::optional(false);
+}
+
 bool ExpectedLedger::may_answer_nothing(std::int64_t round, std::int64_t clients) const {
   return may_send_nothing(round) || (algorithm_ == kPppfl && cohort(round, clients).empty());
 }

@@ -91,6 +91,9 @@ class ExpectedLedger {
   /// Whether clients may send nothing in a round that has noise under the policy "local". Any algorithm may
   /// that this program does not bring along.
   bool may_send_nothing(std::int64_t round) const;
+  /// Whether they declare beforehand that they will not, under the policy "client"; nothing of any algorithm
+  /// that this program does not bring along.
+  std::optional<bool> declares_nothing(std::int64_t round) const;
   /// Whether under the policy "client" the server may look at nothing that the cohort of a round sends, of so
   /// many clients.
   bool may_answer_nothing(std::int64_t round, std::int64_t clients) const;

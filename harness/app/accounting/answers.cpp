@@ -177,8 +177,10 @@ void print_text(const std::vector<Finding>& findings, const Subject& subject, co
   }
   // The explanation is for people: what a script reads holds numbers alone.
   std::fflush(stdout);
-  print(stderr, "{}, adjacency {}{}{}\n{}", claim, only_one_of(subject.neighbours),
-        assumption_text(subject.accesses, settings), before_accesses, access_lines(subject.accesses));
+  const std::string neighbours =
+      subject.neighbours.empty() ? "" : ", adjacency " + only_one_of(subject.neighbours);
+  print(stderr, "{}{}{}{}\n{}", claim, neighbours, assumption_text(subject.accesses, settings),
+        before_accesses, access_lines(subject.accesses));
 }
 
 void add_findings(results::Json& json, const std::string& key, const std::vector<Finding>& findings,

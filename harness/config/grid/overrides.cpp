@@ -73,6 +73,7 @@ void put(Table& table, const std::string& key, std::string_view path, const Over
                   .listed = !source.lists.empty()};
   if (Setting* present = table.find(key)) {
     check_listed(*present, path, source);
+    setting.of_file = present->overridden ? present->of_file : present->written.value;
     *present = std::move(setting);
   } else {
     table.settings.push_back(std::move(setting));

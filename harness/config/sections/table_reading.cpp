@@ -1,7 +1,6 @@
 #include "harness/config/sections/table_reading.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <tuple>
 
@@ -140,19 +139,21 @@ Settings filled(const CatalogEntry& entry, const Settings& given, const Settings
   return result;
 }
 
-// Whether the text has the key of the setting, or its value, as a word.
-bool speaks_of(std::string_view text, const Setting& setting) {
-  const auto in_word = [&](std::size_t place) {
-    return place < text.size() && (std::isalnum(static_cast<unsigned char>(text[place])) != 0 ||
-                                   std::string_view("_.-").find(text[place]) != std::string_view::npos);
-  };
-  const auto has = [&](const std::string& word) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-      if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) return true;
+// The override without which, and without those after it, the rules hold; nullptr where they never do.
+const Setting* to_blame(const CatalogEntry& entry, Settings settings, const Table& table) {
+  for (auto setting = table.settings.rbegin(); setting != table.settings.rend(); ++setting) {
+    auto* value = find_named(settings, setting->key, &Settings::value_type::first);
+    if (!setting->overridden || value == nullptr) continue;
+    const Field& field = *find_field(entry.fields, setting->key);
+    try {
+      value->second = setting->of_file ? field.checked(*setting->of_file) : field.fallback;
+      entry.check(settings);
+      return &*setting;
+    } catch (const Error&) {
+      continue;  // the file's own value is refused as well
     }
-    return false;
-  };
-  return has(setting.key) || has(setting.written.text());
+  }
+  return nullptr;
 }
 
 void check_rules(const CatalogEntry& entry, const Settings& settings, const Table& table,
@@ -166,10 +167,7 @@ void check_rules(const CatalogEntry& entry, const Settings& settings, const Tabl
     for (const Setting& setting : table.settings) {
       if (complaint.found.starts_with(setting.key + " ")) complaint.place = setting.written.place;
     }
-    // What was given last is to blame where the rule speaks of it, by its key or its value.
-    for (const Setting& setting : table.settings) {
-      if (setting.overridden && speaks_of(complaint.found, setting)) complaint.place = setting.place;
-    }
+    if (const Setting* setting = to_blame(entry, settings, table)) complaint.place = setting->place;
     complain(std::move(complaint));
   }
 }

@@ -31,9 +31,9 @@ Settings given_settings(const Table& table, const SectionSpec& spec, const Catal
 /// Every setting of the entry: the given one, else the one of `inherited`, else the default.
 Settings filled(const CatalogEntry& entry, const Settings& given, const Settings& inherited = {});
 
-/// Applies the rules of the entry that span settings. Their Errors get the place of the last override in the
-/// table, else of the setting whose name they begin with, else of the table; one that is not in the file has
-/// the place `elsewhere`.
+/// Applies the rules of the entry that span settings. Their Errors get the place of the override without
+/// which the rules hold, else of the setting whose name they begin with, else of the table; one that is not
+/// in the file has the place `elsewhere`.
 void check_rules(const CatalogEntry& entry, const Settings& settings, const Table& table,
                  const Place& elsewhere);
 

@@ -42,8 +42,9 @@ struct Setting {
   std::string key;
   Place place;  ///< of the key
   ParsedValue written;
-  bool overridden = false;  ///< given by --set, by a profile, or by a list of values
-  bool listed = false;      ///< given by a list of values: of [sweep] or [tuning]
+  bool overridden = false;            ///< given by --set, by a profile, or by a list of values
+  bool listed = false;                ///< given by a list of values: of [sweep] or [tuning]
+  std::optional<Value> of_file = {};  ///< where it is overridden: what the file itself gives, if anything
 };
 
 /// The settings below one [header], in the order of the file.

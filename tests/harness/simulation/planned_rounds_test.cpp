@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/harness/simulation/budgets.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
 
@@ -185,21 +185,31 @@ TEST_F(PlannedRounds, OfMessagesThatAreDeclaredAreNotVaried) {
   algorithm.on_send = [](Client& client, Message& uplink) {
     uplink = client.round == 1 ? Message() : Message{{kUpdate, uplink[kUpdate]}};
   };
-  algorithm.on_aggregate = [](Server&, const Uplink&) {};
-  LocalPolicy policy = messages_hidden();
-  Simulation whole(setup(policy));
-  while (!whole.finished()) whole.next_round();
-  EXPECT_FALSE(whole.ledger().varies());
-  // Nor is it where a budget ends the run.
-  policy.budget = *odometer_reading(whole.ledger()) * 0.7;
-  Simulation ended(setup(policy));
-  EXPECT_THROW(
-      {
-        while (!ended.finished()) ended.next_round();
-      },
-      BudgetSpent);
-  EXPECT_GT(ended.rounds_done(), 1);
-  EXPECT_FALSE(ended.ledger().varies());
+  algorithm.on_aggregate = [](Server& server, const Uplink& uplink) {
+    if (server.round > 1) (void)uplink.mean(kUpdate);
+  };
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(messages_hidden()), PrivacyPolicy(clients_hidden())}) {
+    Simulation whole(setup(policy));
+    while (!whole.finished()) whole.next_round();
+    EXPECT_FALSE(whole.ledger().varies());
+    const double all = *odometer_reading(whole.ledger());
+    // Nor is it where a budget ends the run.
+    Simulation ended(setup(with_budget(policy, all * 0.7)));
+    EXPECT_THROW(
+        {
+          while (!ended.finished()) ended.next_round();
+        },
+        BudgetSpent);
+    EXPECT_GT(ended.rounds_done(), 1);
+    EXPECT_FALSE(ended.ledger().varies());
+    EXPECT_EQ(Simulation(setup(policy)).forecast().epsilon, all);
+    // Of a rule that ends it before anybody sent anything, the rounds with messages are charged.
+    Simulation stopped(setup(policy));
+    stopped.next_round();
+    EXPECT_EQ(*odometer_reading(stopped.ledger()), 0);
+    stopped.charge_rest();
+    EXPECT_EQ(*odometer_reading(stopped.ledger()), all);
+  }
 }
 
 // Whoever asked for nothing at all is charged as well.

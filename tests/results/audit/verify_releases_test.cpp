@@ -405,9 +405,10 @@ TEST_F(ForgedRun, UnderThePolicyOfClientsWhereRoundsWereLeftOut) {
 
 // Not every server looks at what every round brings.
 TEST_F(ForgedRun, UnderThePolicyOfClientsWhereARoundIsSilent) {
-  const auto with = [&](const std::string& algorithm, std::int64_t silent, bool as_if) {
+  const auto with = [&](const std::string& algorithm, std::int64_t silent, bool as_if,
+                        const RoundAccesses& asked = {}) {
     const auto answers = [&](const Event& event) {
-      return [=](std::int64_t round) { return round == silent ? RoundAccesses() : accesses(event, 1); };
+      return [=](std::int64_t round) { return round == silent ? asked : accesses(event, 1); };
     };
     const Ledger ledger = ledger_of_clients(answers(gaussian(1, as_if ? 0.2 : 2)),
                                             as_if ? Answers(answers(gaussian(0.1))) : Answers());
@@ -418,6 +419,11 @@ TEST_F(ForgedRun, UnderThePolicyOfClientsWhereARoundIsSilent) {
   for (const bool as_if : {false, true}) {
     EXPECT_THAT(with("\"pppfl\"", 1, as_if), IsEmpty());
     EXPECT_THAT(with("\"theirs\"", 3, as_if), IsEmpty());
+    const RoundAccesses planned({}, std::vector<Access>());
+    EXPECT_THAT(with("\"pppfl\"", 1, as_if, planned), IsEmpty());
+    EXPECT_THAT(with("\"theirs\"", 3, as_if, planned), IsEmpty());
+    EXPECT_THAT(with("\"pppfl\"", 2, as_if, planned), Contains(HasSubstr("plan of a round")));
+    EXPECT_THAT(with("\"fedavg\"", 1, as_if, planned), Contains(HasSubstr("plan of a round")));
     EXPECT_THAT(with("\"pppfl\"", 2, as_if), differs("accesses in a round is 0; recomputed: 1"));
     EXPECT_THAT(with("\"fedavg\"", 1, as_if), differs("accesses in a round is 0; recomputed: 1"));
   }
