@@ -65,7 +65,8 @@ class Arena {
 
   // False when the user stopped it.
   bool run() {
-    cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { say_once(line); });
+    cells_ = noise_.fitted(std::move(cells_), options_.messages,
+                           [this](const std::string& line) { say_once(line); });
     check_folders(cells_, options_.out, options_.resume);
     check_data(cells_, options_.out, inputs_);
     std::vector<std::int64_t> needs;

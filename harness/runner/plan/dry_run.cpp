@@ -82,7 +82,8 @@ class DryRun {
         noise_(host, inputs_, pool_, stop) {}
 
   RunDescription description() {
-    cells_ = noise_.fitted(std::move(cells_), [this](const std::string& line) { notes_ += line + "\n"; });
+    cells_ = noise_.fitted(std::move(cells_), options_.messages,
+                           [this](const std::string& line) { notes_ += line + "\n"; });
     check_folders(cells_, options_.out, /*resume=*/true);
     find_kin();
     check_data(cells_, options_.out, inputs_);

@@ -14,6 +14,7 @@
 
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/runner/cell_setup.hpp"
+#include "harness/runner/progress/progress_line.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -99,13 +100,18 @@ double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) 
   return noise;
 }
 
-std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, const Say& say) {
+std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, std::FILE* output,
+                                          const Say& say) {
+  ProgressLine searching(output);
   // Of a point: who has which noise, for which epsilon.
   std::map<std::string, std::map<std::pair<double, double>, std::vector<std::string>>> found;
   for (PlannedCell& cell : cells) {
     if (cell.algorithm->noise_for_epsilon() == 0) continue;
     const auto [known, is_new] = points_.try_emplace({cell.point, cell.algorithm});
     if (is_new) {
+      searching.draw([&](std::size_t) {
+        return fmt::format("looking for the noise of {}", place_of(*cell.point, *cell.algorithm));
+      });
       const double noise = noise_for(*cell.point, *cell.algorithm);
       GridPoint& point = known->second = *cell.point;
       point.experiment.algorithms = {*cell.algorithm};
@@ -117,6 +123,7 @@ std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, const 
     cell.point = &known->second;
     cell.algorithm = &known->second.experiment.algorithms.front();
   }
+  searching.clear();
   for (const auto& [point, noises] : found) {
     for (const auto& [noise, labels] : noises)
       say(fmt::format("note: {}{}noise_multiplier {} for epsilon {}: {}", point, point.empty() ? "" : ": ",

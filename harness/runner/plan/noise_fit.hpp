@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <string>
@@ -27,9 +28,9 @@ class NoiseFit {
   NoiseFit(const PluginHost& host, SharedInputs& inputs, const WorkPool& pool, const std::atomic<bool>& stop)
       : host_(host), inputs_(inputs), pool_(pool), stop_(stop) {}
 
-  /// The cells with noise multipliers in place of what asks for them. Throws Error where an algorithm does
+  /// The cells with noise multipliers in place of what asks for them; a progress line goes to `output`. Throws Error where an algorithm does
   /// not say what it will ask for, or no noise reaches the epsilon; and Interrupted.
-  std::vector<PlannedCell> fitted(std::vector<PlannedCell> cells, const Say& say);
+  std::vector<PlannedCell> fitted(std::vector<PlannedCell> cells, std::FILE* output, const Say& say);
 
  private:
   double noise_for(const GridPoint& point, const AlgorithmEntry& entry) const;

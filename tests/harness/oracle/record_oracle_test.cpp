@@ -199,17 +199,6 @@ TEST(RecordOracle, IncludesEveryExampleOnItsOwn) {
   EXPECT_TRUE(independent_inclusions(counts, 5, 2.0 / 5));
 }
 
-// Without a seed in it, what the system's generator gives cannot be told by anyone.
-TEST(RecordOracle, NeverRepeatsTheSystemsNoise) {
-  const Bench bench;
-  RecordPolicy policy = record_policy(1, 1);
-  policy.noise_source = kSystemNoise;
-  RecordOracle one = bench.record(range(0, 40), policy), two = bench.record(range(0, 40), policy);
-  const Params first = one.gradient(bench.at(), {.batch_size = 8});
-  EXPECT_TRUE(first.flat().ne(two.gradient(bench.at(), {.batch_size = 8}).flat()).all().item<bool>());
-  EXPECT_EQ(one.accesses().list(), two.accesses().list());
-}
-
 // Whoever knows the seed could draw samples again, and amplification rests on nobody's knowing them.
 TEST(RecordOracle, NeverRepeatsTheSystemsSamples) {
   const Beacons beacons(200);

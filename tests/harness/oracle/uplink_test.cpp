@@ -117,7 +117,6 @@ TEST(PrivateUplink, AnswersTheSameQuestionAlike) {
   }
 }
 
-// Parts of one long vector that is noised once: one event, with a rate and one multiplier.
 // Which of two threads asks first decides which noise is whose, and both may have had the same.
 TEST(PrivateUplink, AnswersInTheThreadOfTheServerAlone) {
   const Server40 server{client_policy(1, 1)};
@@ -132,6 +131,7 @@ TEST(PrivateUplink, AnswersInTheThreadOfTheServerAlone) {
   EXPECT_TRUE(uplink.accesses().list().empty());
 }
 
+// Parts of one long vector that is noised once: one event, with a rate and one multiplier.
 TEST(PrivateUplink, ChargesOneEventForAllKeys) {
   const PrivateUplink uplink = Server40{client_policy(5, 1.3)}.receive({two_vectors({1, 2}, {1, 2})});
   EXPECT_TRUE(uplink.accesses().list().empty());

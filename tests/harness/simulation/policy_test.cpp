@@ -120,15 +120,6 @@ TEST_F(Policies, OnMessagesAskForEntriesBeforeAnythingIsTrained) {
   EXPECT_NO_THROW(simulation.next_round());
 }
 
-// Cells of one file share the server's public inputs.
-TEST_F(Policies, LeaveTheProxyOfOthersAsItIs) {
-  algorithm.on_aggregate = [](Server& server, const Uplink&) { server.proxy.zero_(); };
-  SimulationSetup looking = setup(NoPolicy{});
-  looking.proxy = torch::ones({2, 3}, torch::kFloat64);
-  Simulation(looking).next_round();
-  EXPECT_TRUE(looking.proxy.equal(torch::ones({2, 3}, torch::kFloat64)));
-}
-
 // Whether an entry is there, data may have decided, and no noise is on its name.
 TEST_F(Policies, OnMessagesRefuseEntriesThatNobodyDeclared) {
   algorithm.on_send = [](Client& client, Message& uplink) {
@@ -202,18 +193,6 @@ TEST_F(Policies, ClaimNothingWithoutAPolicy) {
   EXPECT_TRUE(simulation.ledger().population().empty());
 }
 
-TEST_F(Policies, ChargeInfinityForAnExactAccessToRecords) {
-  Simulation simulation(setup(records_hidden()));
-  EXPECT_TRUE(std::isfinite(*simulation.next_round().epsilon));
-  const std::int64_t careless = choose_cohort(4, 2, 4, 2)[1];
-  algorithm.on_train = [&](Client& client) {
-    if (client.id == careless) (void)client.oracle.label_counts();
-  };
-  EXPECT_EQ(simulation.next_round().epsilon, kInfinity);
-  const auto& accesses = simulation.ledger().clients().at(careless).segments.back().accesses;
-  EXPECT_EQ(accesses.back(), (Access{ExactAccess{"label counts"}, 1}));
-}
-
 TEST_F(Policies, ChargeInfinityForRawMessagesOfHiddenClients) {
   algorithm.on_aggregate = [](Server&, const Uplink& uplink) { (void)uplink.each(); };
   Simulation hidden_clients(setup(clients_hidden())), hidden_records(setup(records_hidden()));
@@ -235,9 +214,6 @@ TEST_F(Policies, AllowWeightsWhereOnlyRecordsAreHidden) {
   };
   Simulation hidden_records(setup(records_hidden()));
   EXPECT_NO_THROW(hidden_records.next_round());
-  Simulation hidden_clients(setup(clients_hidden()));
-  EXPECT_THAT(refused_round(hidden_clients),
-              HasSubstr("weighted by \"examples\" under the policy \"client\""));
 }
 
 TEST_F(Policies, RepeatARoundUnlessTheSystemNoisesIt) {

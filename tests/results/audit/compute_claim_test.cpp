@@ -342,13 +342,6 @@ TEST(ComputeClaim, CountsTheAsIfPopulation) {
   EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
 }
 
-TEST(ComputeClaim, ARunThatLookedAtNothingCostsNothing) {
-  const PrivacyClaim claim = stated(record_ledger());
-  EXPECT_EQ(claim.rdp->epsilon, 0);
-  EXPECT_EQ(claim.pld->epsilon, 0);
-  EXPECT_EQ(claim.adjacency, "");
-}
-
 TEST(ComputeClaim, OfAnotherUnitIsABug) {
   Summary summary = finished("fedavg", 1, 0.5);
   plan_privacy(summary, "client", kSettings, 0);

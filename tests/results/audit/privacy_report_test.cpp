@@ -61,23 +61,6 @@ TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
   EXPECT_GT(events[0].part, 0.8) << "half the noise costs much more";
 }
 
-TEST(PrivacyReport, NamesThePluginThatReadExactly) {
-  const PrivacyReport report = report_of({.accesses = [](std::int64_t round, std::int64_t client) {
-    RoundAccesses accesses = private_steps(10);
-    if (client == 1 && round == 3) accesses.add(ExactAccess{"loss"});
-    return accesses;
-  }});
-  EXPECT_EQ(report.plugin, "fedavg");
-  ASSERT_THAT(report.exact, SizeIs(1));
-  EXPECT_EQ(report.exact[0].client, 1);
-  EXPECT_EQ(report.exact[0].first_round, 3);
-  EXPECT_EQ(report.exact[0].access, "loss");
-  EXPECT_TRUE(std::isinf(*report.summary.privacy->rdp->epsilon));
-  const std::string text = render_text(report);
-  EXPECT_THAT(
-      text, has_all("algorithm dp-fedavg of plugin fedavg", "client 1, round 3: loss, 1 time\n", "infinite"));
-}
-
 TEST(PrivacyReport, SaysThatTheTrialsOfATuningAreNotCovered) {
   PrivacyReport report = report_of({});
   EXPECT_THAT(render_text(report), Not(HasSubstr("tuning")));

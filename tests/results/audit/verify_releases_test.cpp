@@ -192,16 +192,6 @@ TEST_F(ForgedRun, IsNoticedByTheNoiseOfEachClient) {
   EXPECT_THROW(with("[]"), Error);
 }
 
-TEST_F(ForgedRun, WithLessNoiseThanItsLedgerSays) {
-  const auto quieter = [](std::int64_t client) {
-    std::vector<Access> list = honest(client).list();
-    std::get<SampledGaussian>(list.front().event).noise_multipliers = {8};
-    return RoundAccesses(list);
-  };
-  EXPECT_THAT(differences(toml("record"), ledger_of_records(quieter)),
-              ElementsAre(of_all("noise multiplier", "8", "2")));
-}
-
 TEST_F(ForgedRun, WhereAnotherKindOfAccessStandsForTheNoise) {
   const auto with = [&](const Event& event, const std::string& public_classes) {
     const auto train = [&](std::int64_t client) {

@@ -118,13 +118,6 @@ TEST(PrivacyTable, SetsItsSignsInLatex) {
 
 TEST(PrivacyTable, HoldsFullPrecisionInCsv) {
   const std::string text = render_csv(privacy_table_sample());
-  EXPECT_THAT(text, HasSubstr("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,,,,,,4096"));
-  EXPECT_THAT(text,
-              HasSubstr("b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,,,1e-05,record,zero-out,opacus,balle,,"
-                        "budget,"));
-  EXPECT_THAT(text, HasSubstr(",record,inf,inf,,,,,,1e-05,record,,opacus,balle,,,"));
-  EXPECT_THAT(text, HasSubstr(",record,unproven,unproven,,,,"));
-  EXPECT_THAT(text, HasSubstr(",record,2.78664,2.5,,,,,poisson,"));
   EXPECT_THAT(
       text,
       has_all("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,,,,,,4096",
