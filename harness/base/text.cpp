@@ -132,10 +132,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::string shortened(std::string_view text, std::size_t bytes) {
-  if (text.size() <= bytes) return std::string(text);
+std::string_view beginning(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
-  return std::string(text.substr(0, bytes)) + "...";
+  return text.substr(0, bytes);
+}
+
+std::string shortened(std::string_view text, std::size_t bytes) {
+  return std::string(beginning(text, bytes)) + (text.size() > bytes ? "..." : "");
 }
 
 std::string printable(std::string_view text) { return without_controls(text, "\n\t"); }

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "harness/slurm/batch_script.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
@@ -25,11 +27,11 @@ constexpr const char* kSubmittingFile = "submitting";
 
 fs::path record_of(const fs::path& out) { return slurm_folder(out) / kSubmissionFile; }
 
-// The folders of runs, at and so many levels below one, that something was submitted for. What cannot be
-// looked at has none.
+// The folders of runs, at and so many levels below one, that something was submitted for, each once. What
+// cannot be looked at has none.
 void search(const fs::path& folder, int levels, std::vector<fs::path>& found) {
   std::error_code ignored;
-  if (fs::exists(record_of(folder), ignored)) found.push_back(folder);
+  if (fs::exists(record_of(folder), ignored) && !contains(found, folder)) found.push_back(folder);
   if (levels == 0 || fs::exists(folder / results::kSummaryFile, ignored)) return;
   for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
     std::error_code unknown;

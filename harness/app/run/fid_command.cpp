@@ -117,7 +117,7 @@ std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, 
   const WorkPool pool(arguments.workers, use_one_torch_thread);
   ProgressLine progress(stderr);
   const auto tell = [&](const std::string& what) {
-    progress.draw([&](std::size_t room) { return what.substr(0, room); });
+    progress.draw([&](std::size_t room) { return std::string(beginning(what, room)); });
   };
   std::map<const Dataset*, std::unique_ptr<const Measure>> measures;
   std::vector<Distances> all;

@@ -167,9 +167,10 @@ void add_run_command(CLI::App& app, Action& action) {
   add_workers(command, arguments.run.workers);
   add_count(command, "--jobs", arguments.run.jobs, 1, 1024,
             "cells that run at once, on the same workers; changes the time, never the result");
-  add_number(command, "--memory", arguments.memory, Constraint::positive(),
+  const Constraint memory = Constraint::between(1e-9, 1e6);  // bytes are counted in 64 bits
+  add_number(command, "--memory", arguments.memory, memory,
              "GiB for the data and all cells that run at once; default most of what is free");
-  add_number(command, "--state-memory", arguments.state_memory, Constraint::positive(),
+  add_number(command, "--state-memory", arguments.state_memory, memory,
              "GiB for what the clients of a cell remember between rounds, by default 0.25; more than that "
              "lies in its run directory; changes no result");
   command

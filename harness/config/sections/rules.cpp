@@ -62,7 +62,22 @@ void check_proxy(const Experiment& experiment, const Document& document) {
   }
 }
 
+// Of so many clients. Throws Error at its place where nobody would train.
+std::int64_t held_out_of(std::int64_t clients, const Experiment& experiment, const Document& document) {
+  try {
+    return experiment.held_out_clients(clients);
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    complaint.place = document.table("evaluation")->find("held_out_clients")->written.place;
+    complain(std::move(complaint));
+  }
+}
+
 void check_cohort(const Experiment& experiment, const Document& document) {
+  const auto* count = find_setting<std::int64_t>(experiment.partition.settings, "clients");
+  // A partition of 0 clients has as many as the data says.
+  const bool is_known = count != nullptr && *count > 0;
+  const std::int64_t held_out = is_known ? held_out_of(*count, experiment, document) : 0;
   const Cohort& cohort = experiment.cohort;
   const Table* table = document.table("cohort");
   if (table == nullptr) return;
@@ -72,11 +87,7 @@ void check_cohort(const Experiment& experiment, const Document& document) {
               .allowed = "one of them",
               .remedy = "leave one out, or set it to 0"});
   }
-  const auto* count = find_setting<std::int64_t>(experiment.partition.settings, "clients");
-  // A partition of 0 clients has as many as the data says.
-  if (count == nullptr || *count <= 0) return;
-  const std::int64_t held_out = experiment.held_out_clients(*count);
-  if (cohort.size > *count - held_out) {
+  if (is_known && cohort.size > *count - held_out) {
     complain(
         {.place = table->find("size")->written.place,
          .found = fmt::format("size is {}", cohort.size),

@@ -23,7 +23,7 @@ inline constexpr const char* kRestoreFile =
 /// are: one that says which settings were changed since, from what to what, and which cells they concern; so
 /// are runs whose experiment file is not whole. Noise that is still to be found for a cell is left out of
 /// that.
-/// `tuned`: names of settings that trials will choose, of cells whose tuning is not known yet either.
+/// `tuned`: paths of settings that trials will choose, of cells whose tuning is not known yet either.
 /// `has_only`: whether --only, which chooses cells, is an option of the command.
 void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem::path& out, bool resume,
                    const std::set<std::string>& tuned = {}, bool has_only = true);

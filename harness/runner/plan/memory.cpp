@@ -1,6 +1,7 @@
 #include "harness/runner/plan/memory.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -13,10 +14,12 @@
 namespace fedarena {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // The one number in the file; `otherwise` where there is none, as in "max".
-std::int64_t number_in(const char* file, std::int64_t otherwise) {
+std::int64_t number_in(const fs::path& file, std::int64_t otherwise) {
   std::int64_t number = 0;
   return std::ifstream(file) >> number ? number : otherwise;
 }
@@ -30,10 +33,33 @@ std::int64_t free_in_system() {
   return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-std::int64_t free_in_group() {
-  const std::int64_t most = number_in("/sys/fs/cgroup/memory.max", kNoLimit);
-  if (most == kNoLimit) return kNoLimit;
-  return std::max<std::int64_t>(0, most - number_in("/sys/fs/cgroup/memory.current", 0));
+// Of a control group and of those around it, up to the root.
+std::int64_t free_in_groups(const fs::path& root, const std::string& group, const char* limit,
+                            const char* used) {
+  std::int64_t least = kNoLimit;
+  for (fs::path at = root.string() + group; at.string().size() >= root.string().size();
+       at = at.parent_path()) {
+    const std::int64_t most = number_in(at / limit, kNoLimit);
+    if (most != kNoLimit) least = std::min(least, std::max<std::int64_t>(0, most - number_in(at / used, 0)));
+  }
+  return least;
+}
+
+// A job of Slurm's or of systemd's has a group of its own, and is killed beyond the group's limit.
+std::int64_t free_in_groups() {
+  std::ifstream file("/proc/self/cgroup");
+  std::int64_t least = kNoLimit;
+  for (std::string line; std::getline(file, line);) {
+    const std::string controllers = line.substr(line.find(':') + 1);
+    if (controllers.starts_with(":/")) {
+      least = std::min(
+          least, free_in_groups("/sys/fs/cgroup", controllers.substr(1), "memory.max", "memory.current"));
+    } else if (controllers.starts_with("memory:/")) {  // version 1
+      least = std::min(least, free_in_groups("/sys/fs/cgroup/memory", controllers.substr(7),
+                                             "memory.limit_in_bytes", "memory.usage_in_bytes"));
+    }
+  }
+  return least;
 }
 
 }  // namespace
@@ -54,7 +80,7 @@ std::int64_t estimate_memory(const CellSize& size) {
   return size.number_bytes * (models * size.parameters + activations) + kStateCopies * size.states;
 }
 
-std::int64_t free_memory() { return std::min(free_in_system(), free_in_group()); }
+std::int64_t free_memory() { return std::min(free_in_system(), free_in_groups()); }
 
 CellSize cell_size(const Experiment& experiment, const AlgorithmEntry& algorithm, const Model& model,
                    std::int64_t clients, const WorkPool& pool, std::int64_t state_memory) {

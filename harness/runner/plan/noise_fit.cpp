@@ -100,8 +100,7 @@ double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) 
   return noise;
 }
 
-std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, std::FILE* output,
-                                          const Say& say) {
+std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, std::FILE* output, const Say& say) {
   ProgressLine searching(output);
   // Of a point: who has which noise, for which epsilon.
   std::map<std::string, std::map<std::pair<double, double>, std::vector<std::string>>> found;

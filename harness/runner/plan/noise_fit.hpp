@@ -28,8 +28,9 @@ class NoiseFit {
   NoiseFit(const PluginHost& host, SharedInputs& inputs, const WorkPool& pool, const std::atomic<bool>& stop)
       : host_(host), inputs_(inputs), pool_(pool), stop_(stop) {}
 
-  /// The cells with noise multipliers in place of what asks for them; a progress line goes to `output`. Throws Error where an algorithm does
-  /// not say what it will ask for, or no noise reaches the epsilon; and Interrupted.
+  /// The cells with noise multipliers in place of what asks for them; a progress line goes to `output`.
+  /// Throws Error where an algorithm does not say what it will ask for, or no noise reaches the epsilon; and
+  /// Interrupted.
   std::vector<PlannedCell> fitted(std::vector<PlannedCell> cells, std::FILE* output, const Say& say);
 
  private:

@@ -87,16 +87,17 @@ std::vector<PlannedCell> TunedExperiment::cells(const std::vector<std::string>& 
 void check_untuned(const GridPoint& point, const TuningPlan& plan, const RunOptions& options) {
   std::set<std::string> tuned;
   for (const GridPoint& trial : plan.points) {
-    for (const auto& [path, value] : trial.swept) tuned.insert(path.substr(path.rfind('.') + 1));
+    for (const auto& [path, value] : trial.swept) tuned.insert(path);
   }
   check_folders(plan_cells({&point, 1}), options.out, options.resume, tuned);
 }
 
 RunOptions trial_options(RunOptions options) {
-  // A path that ends in a slash has no last name.
-  const fs::path out = options.out.has_filename() ? options.out : options.out.parent_path();
-  options.out = out;
-  options.out += results::kTrialsEnding;
+  // A path that ends in a slash has no last name, and that of "." or ".." is not the folder's.
+  fs::path out = (options.out / "").lexically_normal().parent_path();
+  if (const fs::path last = out.filename(); last.empty() || last == "." || last == "..")
+    out = (fs::absolute(options.out) / "").lexically_normal().parent_path();
+  options.out = out += results::kTrialsEnding;
   return options;
 }
 

@@ -72,12 +72,12 @@ void Progress::end_cell(const std::string& name, const results::Summary& summary
                         before.empty() ? "" : fmt::format(" ({})", before)));
 }
 
-void Progress::leave_out(const std::string& name) {
+void Progress::leave_out(const std::string& name, std::int64_t rounds) {
   const std::lock_guard lock(mutex_);
+  ++cells_done_;
   const auto cell = at_work_.find(name);
-  if (cell == at_work_.end()) return;
-  rounds_found_ += cell->second.rounds - cell->second.round;
-  at_work_.erase(cell);
+  rounds_found_ += cell == at_work_.end() ? rounds : cell->second.rounds - cell->second.round;
+  if (cell != at_work_.end()) at_work_.erase(cell);
 }
 
 void Progress::say(const std::string& line) {
@@ -144,7 +144,7 @@ std::string Progress::line_within(std::size_t room) const {
   for (const std::string& text : texts) {
     if (line.size() + text.size() <= room) line += text;
   }
-  return line.empty() ? texts.front().substr(0, room) : line;
+  return line.empty() ? std::string(beginning(texts.front(), room)) : line;
 }
 
 }  // namespace fedarena

@@ -37,8 +37,8 @@ class Progress {
   void round_done(const std::string& name, const results::RoundRecord& record);
   /// A cell ended; `before`: how it was found finished, or empty.
   void end_cell(const std::string& name, const results::Summary& summary, std::string_view before);
-  /// A cell failed, and is not at work any more; its rounds that are missing are not to be done.
-  void leave_out(const std::string& name);
+  /// A cell of so many rounds failed, also before it began; its rounds that are missing are not to be done.
+  void leave_out(const std::string& name, std::int64_t rounds);
   /// A plain line, above the progress line.
   void say(const std::string& line);
 

@@ -42,7 +42,7 @@ std::string RunAnswers::line_within(std::size_t room) const {
                                ? fmt::format("[{}/{}] {}", ended_ + 1, names_.size(), parts.front())
                                : fmt::format("[{}/{}] {} runs at work; {}", ended_, names_.size(),
                                              parts.size(), fmt::join(parts, "; "));
-  return line.substr(0, room);
+  return std::string(beginning(line, room));
 }
 
 }  // namespace fedarena

@@ -50,6 +50,7 @@ TEST_F(FailedCells, AreNamedAndLetTheOthersGoOn) {
         ContainsRegex("\nfedarena: thrower, seed 1: algorithm \"thrower\" of plugin good 1.2.3 failed in "
                       ".*: the exception's text and a second line\n  1 other cell failed as well: thrower, "
                       "seed 2.\n$"));
+    EXPECT_THAT(message, HasSubstr("\n[4/4] fedavg, seed 2: 1 round"));
     EXPECT_EQ(state_of(where + "/fedavg-seed-1"), results::kFinished);
     EXPECT_EQ(state_of(where + "/fedavg-seed-2"), results::kFinished);
   }

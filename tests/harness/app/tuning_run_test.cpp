@@ -188,10 +188,13 @@ TEST_F(TuningRun, RefusesChangedSettingsBeforeItsTrials) {
   tuned().write_to(scratch);
   succeed("run small.toml");
   fs::remove_all(scratch / "runs/small-tuning");
-  for (const char* option : {"", " --dry-run"}) {
-    EXPECT_THAT(failed(std::string("run small.toml --resume --set experiment.rounds=2") + option).err,
-                HasSubstr("experiment.rounds was "));
-    EXPECT_FALSE(fs::exists(scratch / "runs/small-tuning"));
+  for (const std::string option : {"", " --dry-run"}) {
+    // A rate is chosen for fedavg alone.
+    for (const std::string key : {"experiment.rounds", "algorithms.fedprox.rate"}) {
+      EXPECT_THAT(failed("run small.toml --resume --set " + key + "=2" + option).err,
+                  HasSubstr(key.substr(key.rfind('.') + 1) + " was "));
+      EXPECT_FALSE(fs::exists(scratch / "runs/small-tuning"));
+    }
   }
 }
 
@@ -212,6 +215,9 @@ TEST_F(TuningRun, TellsBeforehandWhatItWouldRun) {
                       "algorithms.fedprox.mu=0.01",
                       "Then 4 cells with the settings of the best trials, in runs/small;"));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
+  // Beside the folder, whatever it is called.
+  EXPECT_THAT(succeed("run small.toml --dry-run --out .").out,
+              HasSubstr(fmt::format("in {}-tuning\n", scratch.path().string())));
   EXPECT_THAT(refused("run small.toml --dry-run --stage cells"), HasSubstr("this trial is not finished"));
   EXPECT_THAT(refused("run small.toml --only fedavg"),
               HasSubstr("--only fedavg: only a part of a file with [tuning] is asked for"));

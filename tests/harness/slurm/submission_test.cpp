@@ -88,8 +88,8 @@ TEST(CellTasks, OfOtherFoldersAreShownBesideARecordThatCannotBeRead) {
   write_submission(scratch / "runs/small", submission());
   scratch.write("runs/damaged/slurm/submission.json", "{\"schema\": 1, \"job\"");
   const FakeQueue queue("echo '5_0|RUNNING|n1|None'");
-  const std::filesystem::path folder = scratch / "runs";
-  const auto tasks = cell_tasks({&folder, 1});
+  const std::vector<std::filesystem::path> overlapping = {scratch / "runs", scratch / "runs/damaged/"};
+  const auto tasks = cell_tasks(overlapping);
   ASSERT_TRUE(tasks);
   std::vector<results::LiveCell> cells;
   add_tasks(cells, *tasks);

@@ -42,7 +42,9 @@ constexpr bool is_letter_or_digit(char letter) {
 
 /// Without blanks and tabs at both ends.
 FEDARENA_API std::string_view trimmed(std::string_view text);
-/// The text, or its first `bytes` bytes or fewer, cut between characters of UTF-8, and "...".
+/// The text, or its first `bytes` bytes or fewer, cut between characters of UTF-8.
+FEDARENA_API std::string_view beginning(std::string_view text, std::size_t bytes);
+/// The same, and "..." where it was cut.
 FEDARENA_API std::string shortened(std::string_view text, std::size_t bytes);
 
 /// Whether a folder of a run may be called so: see kFolderNameRule.
