@@ -2,7 +2,6 @@
 // tested. Rank 0 sends what a client's work depends on; its bytes, its accesses and its numbers come back.
 #include <memory>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -50,13 +49,6 @@ RoundAccesses accesses_from(Parts& parts) {
   return ledger.clients().at(0).segments.front().round();
 }
 
-// What a rank did since it last said so.
-struct Done {
-  Work work;
-  PublicCompute::Elsewhere elsewhere;
-};
-static_assert(std::is_trivially_copyable_v<Done>);
-
 Bytes pack_score(const Score& score) {
   Bytes bytes;
   put_double(bytes, score.loss_sum);
@@ -86,9 +78,7 @@ void Simulation::run_loop(const SharedLoop& loop) const {
   }
   setup_.crew->share(loop, [&](std::span<const std::byte> work) {
     Parts parts(work);
-    const Done done = parts.numbers<Done>().at(0);
-    engine_.credit(done.work);
-    compute_.credit(done.elsewhere);
+    engine_.credit(parts.numbers<Work>().at(0));
   });
 }
 
@@ -297,11 +287,8 @@ Worker Simulation::worker() {
     Parts parts(job);
     return parts.number() == kTraining ? open_training(parts) : open_test(parts);
   };
-  const auto work = [this, before = Done{engine_.work(), compute_.elsewhere()}]() mutable {
-    const Done now{engine_.work(), compute_.elsewhere()};
-    Done done = now;
-    done.work -= before.work;
-    done.elsewhere -= before.elsewhere;
+  const auto work = [this, before = engine_.work()]() mutable {
+    const Work now = engine_.work(), done = now - before;  // since it was last asked
     before = now;
     Bytes bytes;
     put_part(bytes, std::as_bytes(std::span(&done, 1)));

@@ -60,21 +60,12 @@ void check_batch(const Model& model, const Params& at, const Batch& batch) {
 
 }  // namespace
 
-PublicCompute::PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop)
-    : engine_(engine), stop_(stop), counters_(std::make_shared<Counters>()) {}
-
-PublicCompute::PublicCompute(const PublicCompute& origin, const bool& casting_votes)
-    : engine_(origin.engine_),
-      stop_(origin.stop_),
-      counters_(origin.counters_),
-      casting_votes_(&casting_votes) {}
-
 PublicCompute::PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin)
     : own_engine_(std::move(engine)),
       engine_(*own_engine_),
+      run_(origin.run_),
       operations_(count_operations(engine_.model())),
       stop_(origin.stop_),
-      counters_(origin.counters_),
       casting_votes_(origin.casting_votes_) {}
 
 std::unique_ptr<Compute> PublicCompute::on(const Model& model) const {
@@ -112,26 +103,7 @@ Compute::OutputGradient PublicCompute::output_gradient(const Params& at, const t
 void PublicCompute::stop_if_interrupted() const {
   if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
   // Votes are counted nowhere.
-  if (!in_vote()) counters_->own_loops.fetch_add(1, std::memory_order_relaxed);
-}
-
-PublicCompute::Elsewhere& PublicCompute::Elsewhere::operator-=(const Elsewhere& other) {
-  own_loops -= other.own_loops;
-  gradients -= other.gradients;
-  operations -= other.operations;
-  return *this;
-}
-
-PublicCompute::Elsewhere PublicCompute::elsewhere() const {
-  return {.own_loops = counters_->own_loops.load(std::memory_order_relaxed),
-          .gradients = counters_->gradients.load(std::memory_order_relaxed),
-          .operations = counters_->operations.load(std::memory_order_relaxed)};
-}
-
-void PublicCompute::credit(const Elsewhere& more) const {
-  counters_->own_loops.fetch_add(more.own_loops, std::memory_order_relaxed);
-  counters_->gradients.fetch_add(more.gradients, std::memory_order_relaxed);
-  counters_->operations.fetch_add(more.operations, std::memory_order_relaxed);
+  if (!in_vote()) run_.credit({.own_loops = 1});
 }
 
 // The run's own engine counts for itself.
@@ -145,24 +117,15 @@ void PublicCompute::begin(const Work& work) const {
                   "functions"});
   }
   if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-  if (own_engine_) credit({.gradients = work.gradients, .operations = operations_of(work, operations_)});
+  if (own_engine_)
+    run_.credit({.other_gradients = work.gradients, .other_operations = operations_of(work, operations_)});
 }
 
-CostMeter::CostMeter(const Model& model, const GradientEngine& engine, const PublicCompute& compute)
-    : operations_(count_operations(model)),
-      engine_(engine),
-      compute_(compute),
-      work_before_(engine.work()),
-      elsewhere_before_(compute.elsewhere()) {}
-
 results::Cost CostMeter::cost() const {
-  Work work = engine_.work();
-  work -= work_before_;
-  PublicCompute::Elsewhere elsewhere = compute_.elsewhere();
-  elsewhere -= elsewhere_before_;
-  return {.gradients = work.gradients + elsewhere.gradients,
-          .operations = operations_of(work, operations_) + elsewhere.operations,
-          .at_least = elsewhere.own_loops > 0};
+  const Work work = engine_.work() - before_;
+  return {.gradients = work.gradients + work.other_gradients,
+          .operations = operations_of(work, count_operations(engine_.model())) + work.other_operations,
+          .at_least = work.own_loops > 0};
 }
 
 }  // namespace fedarena

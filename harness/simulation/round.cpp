@@ -175,7 +175,7 @@ results::RoundRecord Simulation::play_round() {
   std::set<std::int64_t> spent = spent_;
   if (!spent.empty() && spent.size() == training_.size()) throw BudgetSpent();
   std::erase_if(cohort, [&](std::int64_t client) { return spent.contains(client); });
-  const CostMeter meter(setup_.model, engine_, compute_);
+  const CostMeter meter(engine_);
   RoundNotes notes;
   Server server = server_view(round, params_, server_state_, notes);
 
