@@ -121,6 +121,8 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
               StartsWith("\"update\" in the client's message is empty (algorithm"));
   EXPECT_THAT(failure("access_plan", "negative"),
               StartsWith("the plan of accesses has the number -1; allowed: numbers from 0 (algorithm"));
+  EXPECT_THAT(failure("access_plan", "sizes"),
+              StartsWith("the plan of accesses has 1048577 sizes of batches; allowed: at most 1048576"));
   EXPECT_THAT(failure("centres", "one"),
               AllOf(StartsWith("1 centre is given, and number_of_centres() is 0 (algorithm"),
                     HasSubstr("; allowed: as many in every round as it says")));

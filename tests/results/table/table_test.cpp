@@ -149,6 +149,20 @@ TEST(Table, ComparesOnlyWithinASetting) {
   EXPECT_EQ(caption(table), "Experiment quickstart, partition iid, model mlp");
 }
 
+// What the clients of all rows do in a round; of epochs and steps the one that is not 0.
+TEST(Table, SaysTheLocalWorkThatItsRowsShare) {
+  const auto runs = [](const char* rate) {
+    auto all = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+    for (FoundRun& run : all)
+      run.summary->algorithm_parameters = {{"rate", run.summary->label == "fedavg" ? "0.1" : rate},
+                                           {"local_epochs", "0"},
+                                           {"local_steps", "7"}};
+    return all;
+  };
+  EXPECT_THAT(caption(make_table(runs("0.1"))), HasSubstr(", rate 0.1, local_steps 7"));
+  EXPECT_THAT(caption(make_table(runs("0.2"))), AllOf(HasSubstr(", local_steps 7"), Not(HasSubstr("rate"))));
+}
+
 // Of one part, one setting is swept and another one differs.
 TEST(Table, NamesAPartThatDiffersBesideAGrid) {
   const auto parts = [](const std::vector<Setting>& settings) {

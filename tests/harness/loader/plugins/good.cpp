@@ -103,7 +103,11 @@ class Thrower final : public Algorithm {
   }
   std::optional<AccessPlan> access_plan(const Client&) const override {
     pass("access_plan");
-    if (told("access_plan", "negative")) return AccessPlan{.votes = -1};
+    AccessPlan plan{.votes = told("access_plan", "negative") ? -1 : 0};
+    const std::int64_t sizes = told("access_plan", "sizes") ? (1 << 20) + 1 : 0;
+    for (std::int64_t size = 0; size < sizes; ++size)
+      plan.gradients.emplace_hint(plan.gradients.end(), size, 1);
+    if (plan != AccessPlan()) return plan;
     return std::nullopt;
   }
   std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
