@@ -3,13 +3,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/config/grid/grid.hpp"
 #include "harness/config/syntax/document.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/cell_setup.hpp"
@@ -63,9 +61,8 @@ class ServedCell {
   ServedCell(const RunRequest& request, const PluginHost& host, const Catalog& catalog, SharedInputs& inputs,
              const WorkPool& pool, const std::atomic<bool>& stop, const std::string& here) {
     Parts parts(std::as_bytes(std::span(request.run)));
-    points_ = read_grid(config::parse_document(parts.text(), "rank 0"), {}, catalog);
-    const PlannedCell cell = plan_cells(points_).front();
-    const Experiment& experiment = points_.front().experiment;
+    const PlannedCell cell = recorded_cell(config::parse_document(parts.text(), "rank 0"), catalog);
+    const Experiment& experiment = cell.point->experiment;
     check_same_device(parts.text(), experiment.device, here);
     check_same_arithmetic(parts.text(), here);
     if (request.hands_on) inputs.hand_on();
@@ -80,7 +77,6 @@ class ServedCell {
   const Worker& worker() const { return worker_; }
 
  private:
-  std::vector<GridPoint> points_;
   std::optional<OpenedCell> opened_;
   Worker worker_;
 };

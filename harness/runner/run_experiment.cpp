@@ -65,8 +65,7 @@ class Arena {
 
   // False when the user stopped it.
   bool run() {
-    cells_ = noise_.fitted(std::move(cells_), options_.messages,
-                           [this](const std::string& line) { say_once(line); });
+    cells_ = noise_.fitted(cells_, options_.messages, [this](const std::string& line) { say_once(line); });
     check_folders(cells_, options_.out, options_.resume);
     check_data(cells_, options_.out, inputs_);
     std::vector<std::int64_t> needs;
@@ -94,10 +93,10 @@ class Arena {
   // Of what was begun, the next round says so itself. What an algorithm refuses is no seed's, unlike budgets.
   void check_beginnings() {
     CannotBegin refused;
-    std::set<std::pair<const GridPoint*, const AlgorithmEntry*>> seen;
+    std::set<const AlgorithmEntry*> seen;
     for (const PlannedCell& cell : cells_) {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-      const bool is_first = seen.emplace(cell.point, cell.algorithm).second;
+      const bool is_first = seen.insert(cell.algorithm).second;
       if (!is_first && !has_budget(policy_of(*cell.algorithm))) continue;
       if (recorded_summary(options_.out / cell.folder())) continue;
       try {

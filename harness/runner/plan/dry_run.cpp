@@ -82,8 +82,8 @@ class DryRun {
         noise_(host, inputs_, pool_, stop) {}
 
   RunDescription description() {
-    cells_ = noise_.fitted(std::move(cells_), options_.messages,
-                           [this](const std::string& line) { notes_ += line + "\n"; });
+    cells_ =
+        noise_.fitted(cells_, options_.messages, [this](const std::string& line) { notes_ += line + "\n"; });
     check_folders(cells_, options_.out, /*resume=*/true);
     find_kin();
     check_data(cells_, options_.out, inputs_);
@@ -92,7 +92,7 @@ class DryRun {
                                 "delta", "unit", "downlink", "uplink", "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-      const auto known = seconds_.find({cells_[index].point, cells_[index].algorithm});
+      const auto known = seconds_.find(cells_[index].algorithm);
       if (index >= kMostLines && known != seconds_.end()) {
         add_to_sums(index, known->second);
         continue;
@@ -152,7 +152,7 @@ class DryRun {
     Seconds seconds = seconds_of(index, start.forecast.rounds);
     seconds.rounds = start.forecast.rounds;
     add_to_sums(index, seconds);
-    seconds_.emplace(std::pair(cell.point, cell.algorithm), seconds);
+    seconds_.emplace(cell.algorithm, seconds);
     return {cell.folder().string(),
             fmt::format("{} of {}", shares.cohort, shares.clients),
             fmt::format("{}", shares.examples),
@@ -263,7 +263,7 @@ class DryRun {
     std::vector<std::size_t> kin = kin_of(index);
     std::erase_if(kin, [this](std::size_t other) { return !tells_seconds(other); });
     for (const std::size_t other : kin) {
-      if (cells_[other].point != cell.point || cells_[other].algorithm != cell.algorithm) continue;
+      if (cells_[other].algorithm != cell.algorithm) continue;
       rates += seconds_a_round(other);
       ++seeds;
     }
@@ -319,7 +319,7 @@ class DryRun {
   std::set<std::string> warnings_;                      // of deltas that are too large
   std::vector<std::optional<results::Summary>> found_;  // what the folder of each cell tells
   std::map<std::string, std::vector<std::size_t>> kin_;
-  std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, Seconds> seconds_;  // of the first seed's cell
+  std::map<const AlgorithmEntry*, Seconds> seconds_;  // of the first seed's cell
   std::size_t finished_ = 0;
   CannotBegin cannot_begin_;
   double seconds_left_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,6 +31,14 @@ void set_noise(Choice& policy, double noise) {
   }
 }
 
+// With this one algorithm alone, and its noise.
+GridPoint with_noise(GridPoint point, const AlgorithmEntry& entry, double noise) {
+  point.experiment.algorithms = {entry};
+  set_noise(point.experiment.algorithms.front().privacy, noise);
+  set_noise(point.experiment.privacy, noise);
+  return point;
+}
+
 std::string place_of(const GridPoint& point, const AlgorithmEntry& entry) {
   return point.name.empty() ? entry.label : fmt::format("{}, {}", point.name, entry.label);
 }
@@ -44,11 +54,10 @@ std::string place_of(const GridPoint& point, const AlgorithmEntry& entry) {
 
 double NoiseFit::epsilon_of(const GridPoint& point, const AlgorithmEntry& entry, double noise,
                             std::int64_t seed) const {
-  GridPoint trial = point;
-  trial.experiment.algorithms = {entry};
-  set_noise(trial.experiment.algorithms.front().privacy, noise);
+  GridPoint trial = with_noise(point, entry, noise);
   trial.experiment.audit.noise = "on";  // what a control would have
-  const PlannedCell cell{.point = &trial, .algorithm = &trial.experiment.algorithms.front(), .seed = seed};
+  trial.experiment.seeds = {seed};
+  const PlannedCell cell = plan_cells({std::move(trial)}).front();
   const Forecast forecast = OpenedCell(cell, host_, inputs_, pool_, stop_).simulation().forecast();
   if (forecast.complete) return forecast.epsilon.value_or(std::numeric_limits<double>::infinity());
   const bool lacks_plan = unit(policy_of(entry)) == Unit::kRecord;
@@ -100,28 +109,27 @@ double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) 
   return noise;
 }
 
-std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, std::FILE* output,
-                                          const Say& say) {
+std::vector<PlannedCell> NoiseFit::fitted(const std::vector<PlannedCell>& cells, std::FILE* output,
+                                          const Say& say) const {
   ProgressLine searching(output);
   // Of a point: who has which noise, for which epsilon.
   std::map<std::string, std::map<std::pair<double, double>, std::vector<std::string>>> found;
-  for (PlannedCell& cell : cells) {
+  std::map<const AlgorithmEntry*, std::shared_ptr<const GridPoint>> points;  // by who asked for the noise
+  std::vector<PlannedCell> fitted = cells;
+  for (PlannedCell& cell : fitted) {
     if (cell.algorithm->noise_for_epsilon() == 0) continue;
-    const auto [known, is_new] = points_.try_emplace({cell.point, cell.algorithm});
-    if (is_new) {
+    auto& point = points[cell.algorithm];
+    if (point == nullptr) {
       searching.draw([&](std::size_t) {
         return fmt::format("looking for the noise of {}", place_of(*cell.point, *cell.algorithm));
       });
       const double noise = noise_for(*cell.point, *cell.algorithm);
-      GridPoint& point = known->second = *cell.point;
-      point.experiment.algorithms = {*cell.algorithm};
-      set_noise(point.experiment.algorithms.front().privacy, noise);
-      set_noise(point.experiment.privacy, noise);
-      found[point.name][{cell.algorithm->noise_for_epsilon(), noise}].push_back(cell.algorithm->label);
+      point = std::make_shared<const GridPoint>(with_noise(*cell.point, *cell.algorithm, noise));
+      found[point->name][{cell.algorithm->noise_for_epsilon(), noise}].push_back(cell.algorithm->label);
     }
     cell.has_found_noise = true;
-    cell.point = &known->second;
-    cell.algorithm = &known->second.experiment.algorithms.front();
+    cell.point = point;
+    cell.algorithm = &point->experiment.algorithms.front();
   }
   searching.clear();
   for (const auto& [point, noises] : found) {
@@ -129,7 +137,7 @@ std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, std::F
       say(fmt::format("note: {}{}noise_multiplier {} for epsilon {}: {}", point, point.empty() ? "" : ": ",
                       noise.second, noise.first, fmt::join(labels, ", ")));
   }
-  return cells;
+  return fitted;
 }
 
 }  // namespace fedarena

@@ -3,9 +3,7 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fedarena/base/pool.hpp"
@@ -24,13 +22,15 @@ class NoiseFit {
   /// Takes notes on the noise multipliers that were found.
   using Say = std::function<void(const std::string& line)>;
 
-  /// What it is given must outlive it, and so must it the cells that it returns.
+  /// What it is given must outlive it.
   NoiseFit(const PluginHost& host, SharedInputs& inputs, const WorkPool& pool, const std::atomic<bool>& stop)
       : host_(host), inputs_(inputs), pool_(pool), stop_(stop) {}
 
-  /// The cells with noise multipliers in place of what asks for them; a progress line goes to `output`. Throws Error where an algorithm does
-  /// not say what it will ask for, or no noise reaches the epsilon; and Interrupted.
-  std::vector<PlannedCell> fitted(std::vector<PlannedCell> cells, std::FILE* output, const Say& say);
+  /// The cells with noise multipliers in place of what asks for them; a progress line goes to `output`.
+  /// Throws Error where an algorithm does not say what it will ask for, or no noise reaches the epsilon; and
+  /// Interrupted.
+  std::vector<PlannedCell> fitted(const std::vector<PlannedCell>& cells, std::FILE* output,
+                                  const Say& say) const;
 
  private:
   double noise_for(const GridPoint& point, const AlgorithmEntry& entry) const;
@@ -43,8 +43,6 @@ class NoiseFit {
   SharedInputs& inputs_;
   const WorkPool& pool_;
   const std::atomic<bool>& stop_;
-  // With the noise of one algorithm, which alone stands there.
-  std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, GridPoint> points_;
 };
 
 }  // namespace fedarena
