@@ -152,7 +152,7 @@ TEST_F(RowsOverFiles, HaveNoiseOfTheirOwnWhereAnExampleDiffers) {
     write(first_label);
     SharedInputs inputs;
     const auto dealt = inputs.dealt(row.point->experiment, row.seed);
-    SimulationSetup setup = cell_setup(row, inputs, *dealt, *algorithm, "dp-fedavg 1.0.0", pool, stop);
+    SimulationSetup setup = cell_setup(row, *dealt, *algorithm, {plugins(), inputs, pool, stop});
     setup.cell = noise.value_or(setup.cell);
     Simulation simulation(setup);
     simulation.next_round();

@@ -6,11 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "fedarena/base/pool.hpp"
-
-#include "harness/loader/plugin_host.hpp"
-#include "harness/runner/plan/planned_cell.hpp"
-#include "harness/runner/plan/shared_inputs.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "harness/runner/run_experiment.hpp"
 
@@ -27,9 +23,8 @@ class CellChecks {
   /// Takes notes on machine, data, partition and delta, one line each; empty ones are none.
   using Say = std::function<void(const std::string& line)>;
 
-  CellChecks(const PluginHost& host, const RunOptions& options, SharedInputs& inputs, const WorkPool& pool,
-             Say say)
-      : host_(host), options_(options), inputs_(inputs), pool_(pool), say_(std::move(say)) {}
+  CellChecks(const CellResources& resources, const RunOptions& options, Say say)
+      : resources_(resources), options_(options), say_(std::move(say)) {}
 
   /// Returns the memory that the cell needs. Throws Error where its settings, its policy, its labels or its
   /// canaries do not fit its data or its model, and where its run directory cannot be continued.
@@ -40,10 +35,8 @@ class CellChecks {
  private:
   std::int64_t checked(const PlannedCell& cell);
 
-  const PluginHost& host_;
+  const CellResources& resources_;
   const RunOptions& options_;
-  SharedInputs& inputs_;
-  const WorkPool& pool_;
   Say say_;
   std::map<std::string, Environment> environments_;  // by device as written
 };

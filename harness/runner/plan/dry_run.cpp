@@ -13,7 +13,6 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
-#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/noise_fit.hpp"
@@ -74,16 +73,14 @@ class DryRun {
   DryRun(std::vector<PlannedCell> cells, const PluginHost& host, const RunOptions& options,
          const std::atomic<bool>& stop)
       : cells_(std::move(cells)),
-        host_(host),
         options_(options),
-        stop_(stop),
         pool_(options.workers, use_one_torch_thread),
         times_(inputs_, pool_),
-        noise_(host, inputs_, pool_, stop) {}
+        resources_{host, inputs_, pool_, stop} {}
 
   RunDescription description() {
-    cells_ =
-        noise_.fitted(cells_, options_.messages, [this](const std::string& line) { notes_ += line + "\n"; });
+    cells_ = with_found_noise(cells_, resources_, options_.messages,
+                              [this](const std::string& line) { notes_ += line + "\n"; });
     check_folders(cells_, options_.out, /*resume=*/true);
     find_kin();
     check_data(cells_, options_.out, inputs_);
@@ -91,7 +88,7 @@ class DryRun {
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "epsilon (RDP)",
                                 "delta", "unit", "downlink", "uplink", "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
-      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+      if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
       const auto known = seconds_.find(cells_[index].algorithm);
       if (index >= kMostLines && known != seconds_.end()) {
         add_to_sums(index, known->second);
@@ -117,9 +114,9 @@ class DryRun {
 
  private:
   void check_cells() {
-    CellChecks checks(host_, options_, inputs_, pool_, [](const std::string& /*line*/) {});
+    CellChecks checks(resources_, options_, [](const std::string& /*line*/) {});
     for (const PlannedCell& cell : cells_) {
-      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+      if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
       needs_.push_back(checks.check(cell));
       warnings_.insert(
           delta_note(*cell.algorithm, inputs_.dealt(cell.point->experiment, cell.seed)->partition));
@@ -181,7 +178,7 @@ class DryRun {
   Start start_of(const PlannedCell& cell) {
     Start start;
     start.can_begin = cannot_begin_.try_cell(cell, [&] {
-      OpenedCell opened(cell, host_, inputs_, pool_, stop_);
+      OpenedCell opened(cell, resources_);
       Simulation& simulation = opened.simulation();
       simulation.check_next_round();
       start.downlink = simulation.next_downlink().size();
@@ -306,13 +303,11 @@ class DryRun {
   }
 
   std::vector<PlannedCell> cells_;
-  const PluginHost& host_;
   const RunOptions& options_;
-  const std::atomic<bool>& stop_;
   WorkPool pool_;
   SharedInputs inputs_;
   TimeEstimates times_;
-  NoiseFit noise_;
+  const CellResources resources_;
   std::vector<std::int64_t> needs_;                     // bytes of each cell
   std::set<std::string> taken_;                         // what data of the user's own are made of
   std::string notes_;                                   // that stand above the cells: noise that was found
