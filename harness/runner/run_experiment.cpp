@@ -64,13 +64,7 @@ class Arena {
   bool run() {
     cells_ = with_found_noise(cells_, resources_, options_.messages,
                               [this](const std::string& line) { say_once(line); });
-    check_folders(cells_, options_.out, options_.resume);
-    check_data(cells_, options_.out, inputs_);
-    std::vector<std::int64_t> needs;
-    for (const PlannedCell& cell : cells_) {
-      if (resources_.stop.load(std::memory_order_relaxed)) return false;
-      needs.push_back(checks_.check(cell));
-    }
+    std::vector<std::int64_t> needs = checks_.check_all(cells_, options_.resume);
     check_beginnings();
     const std::int64_t budget = memory_budget();
     const auto above = std::ranges::count_if(needs, [&](std::int64_t need) { return need > budget; });

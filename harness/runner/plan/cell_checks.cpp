@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -158,17 +157,24 @@ std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) 
   return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
 }
 
-std::int64_t CellChecks::check(const PlannedCell& cell) {
-  try {
-    return checked(cell);
-  } catch (const Error& error) {
-    if (cell.point->name.empty()) throw;
-    const Complaint& told = error.complaint();
-    throw Error::at(told.place, fmt::format("{} (at the point {})", told.found, cell.point->name), told);
+std::vector<std::int64_t> CellChecks::check_all(const std::vector<PlannedCell>& cells, bool resume) {
+  check_folders(cells, options_.out, resume);
+  check_data(cells, options_.out, resources_.inputs);
+  std::vector<std::int64_t> needs;
+  for (const PlannedCell& cell : cells) {
+    if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    try {
+      needs.push_back(check(cell));
+    } catch (const Error& error) {
+      if (cell.point->name.empty()) throw;
+      const Complaint& told = error.complaint();
+      throw Error::at(told.place, fmt::format("{} (at the point {})", told.found, cell.point->name), told);
+    }
   }
+  return needs;
 }
 
-std::int64_t CellChecks::checked(const PlannedCell& cell) {
+std::int64_t CellChecks::check(const PlannedCell& cell) {
   SharedInputs& inputs = resources_.inputs;
   const Experiment& experiment = cell.point->experiment;
   const auto [environment, is_new] = environments_.try_emplace(experiment.device);

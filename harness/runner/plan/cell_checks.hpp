@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/record/environment.hpp"
@@ -26,14 +27,15 @@ class CellChecks {
   CellChecks(const CellResources& resources, const RunOptions& options, Say say)
       : resources_(resources), options_(options), say_(std::move(say)) {}
 
-  /// Returns the memory that the cell needs. Throws Error where its settings, its policy, its labels or its
-  /// canaries do not fit its data or its model, and where its run directory cannot be continued.
-  std::int64_t check(const PlannedCell& cell);
+  /// Returns the memory that each cell needs. Throws Error where `check_folders` or `check_data` do, where a
+  /// cell's settings, policy, labels or canaries do not fit its data or its model, and where its run
+  /// directory cannot be continued; and Interrupted.
+  std::vector<std::int64_t> check_all(const std::vector<PlannedCell>& cells, bool resume);
   /// What cells on that device run on, as `environment.json` has it, once one of them was checked.
   const std::string& environment(const std::string& device) const { return environments_.at(device).json; }
 
  private:
-  std::int64_t checked(const PlannedCell& cell);
+  std::int64_t check(const PlannedCell& cell);
 
   const CellResources& resources_;
   const RunOptions& options_;

@@ -81,15 +81,17 @@ class DryRun {
   RunDescription description() {
     cells_ = with_found_noise(cells_, resources_, options_.messages,
                               [this](const std::string& line) { notes_ += line + "\n"; });
-    check_folders(cells_, options_.out, /*resume=*/true);
+    needs_ = CellChecks(resources_, options_, [](const std::string& /*line*/) {
+             }).check_all(cells_, /*resume=*/true);
     find_kin();
-    check_data(cells_, options_.out, inputs_);
-    check_cells();
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "epsilon (RDP)",
                                 "delta", "unit", "downlink", "uplink", "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-      const auto known = seconds_.find(cells_[index].algorithm);
+      const PlannedCell& cell = cells_[index];
+      warnings_.insert(
+          delta_note(*cell.algorithm, inputs_.dealt(cell.point->experiment, cell.seed)->partition));
+      const auto known = seconds_.find(cell.algorithm);
       if (index >= kMostLines && known != seconds_.end()) {
         add_to_sums(index, known->second);
         continue;
@@ -105,6 +107,7 @@ class DryRun {
     right_aligned.front() = right_aligned.back() = false;
     std::string taken;
     for (const std::string& data : taken_) taken += data + "\n\n";
+    warnings_.erase("");
     for (const std::string& warning : warnings_) notes_ += warning + "\n";
     return {head() + taken + notes_ + (notes_.empty() ? "" : "\n") +
                 results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
@@ -113,17 +116,6 @@ class DryRun {
   }
 
  private:
-  void check_cells() {
-    CellChecks checks(resources_, options_, [](const std::string& /*line*/) {});
-    for (const PlannedCell& cell : cells_) {
-      if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-      needs_.push_back(checks.check(cell));
-      warnings_.insert(
-          delta_note(*cell.algorithm, inputs_.dealt(cell.point->experiment, cell.seed)->partition));
-    }
-    warnings_.erase("");
-  }
-
   std::string head() const {
     std::set<std::string> points;
     std::set<std::int64_t> seeds;
