@@ -54,7 +54,7 @@ class CrewRun {
 
 class CellRun {
  public:
-  CellRun(const PlannedCell& cell, const PartitionedData& dealt, const std::string& environment_json,
+  CellRun(const PlannedCell& cell, const PartitionedData& dealt, const results::Json& environment,
           const SharedRun& shared)
       : cell_(cell),
         experiment_(cell.point->experiment),
@@ -62,8 +62,8 @@ class CellRun {
         shared_(shared),
         name_(cell.name()),
         folder_(shared.options.out / cell.folder()),
-        environment_json_(environment_json),
-        record_(folder_, cell.experiment(), environment_json,
+        environment_(environment),
+        record_(folder_, cell.experiment(), environment,
                 planned_summary(cell, dealt, shared.resources.inputs), shared.options.resume,
                 recorded_partition(experiment_, cell.seed, dealt.card)) {}
 
@@ -71,7 +71,7 @@ class CellRun {
     const bool ran = !record_.finished();
     if (ran && !play()) return false;
     const results::Summary& summary = record_.summary();
-    const bool is_old = !ran && is_of_another_build(folder_, environment_json_, summary.algorithm);
+    const bool is_old = !ran && is_of_another_build(folder_, environment_, summary.algorithm);
     shared_.progress.end_cell(name_, summary,
                               ran      ? ""
                               : is_old ? "finished before, by another build of fedarena or of the plugin"
@@ -229,15 +229,15 @@ class CellRun {
   const SharedRun& shared_;
   std::string name_;
   std::filesystem::path folder_;
-  const std::string& environment_json_;
+  const results::Json& environment_;
   CellRecord record_;
 };
 
 }  // namespace
 
-bool run_cell(const PlannedCell& cell, const PartitionedData& dealt, const std::string& environment_json,
+bool run_cell(const PlannedCell& cell, const PartitionedData& dealt, const results::Json& environment,
               const SharedRun& shared) {
-  return CellRun(cell, dealt, environment_json, shared).run();
+  return CellRun(cell, dealt, environment, shared).run();
 }
 
 }  // namespace fedarena

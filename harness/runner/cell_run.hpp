@@ -29,7 +29,7 @@ struct AlgorithmFailed {
 /// Runs one cell from where its record is to its end; one that is finished only says so. Returns false where
 /// it was to stop. Throws AlgorithmFailed, once the record says so; Error where a file cannot be read or
 /// written.
-bool run_cell(const PlannedCell& cell, const PartitionedData& dealt, const std::string& environment_json,
+bool run_cell(const PlannedCell& cell, const PartitionedData& dealt, const results::Json& environment,
               const SharedRun& shared);
 
 }  // namespace fedarena

@@ -18,6 +18,7 @@
 #include "harness/runner/plan/device.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/record/builds.hpp"
+#include "harness/runner/record/environment.hpp"
 #include "results/record/claim_text.hpp"
 
 namespace fedarena {
@@ -179,11 +180,11 @@ std::int64_t CellChecks::check(const PlannedCell& cell) {
   const Experiment& experiment = cell.point->experiment;
   const auto [environment, is_new] = environments_.try_emplace(experiment.device);
   if (is_new) {
-    environment->second =
-        observe_environment(resources_.host, options_.workers, device_of(experiment.device));
+    const torch::Device device = device_of(experiment.device);
+    environment->second = observe_environment(resources_.host, options_.workers, device);
     say_(slow_blas_warning(environment->second));
-    if (const std::string& gpu = environment->second.gpu; !gpu.empty())
-      say_("note: models are trained on a GPU: " + gpu);
+    if (device.is_cuda())
+      say_("note: models are trained on a GPU: " + environment->second.value("gpu", "unknown"));
   }
   const Dataset& dataset = inputs.dataset(experiment);
   const Model& model = inputs.model(experiment);
@@ -207,7 +208,7 @@ std::int64_t CellChecks::check(const PlannedCell& cell) {
   check_numbers(entry, experiment.dtype);
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));
-  check_plugin_and_device(run, environment->second.json);
+  check_plugin_and_device(run, environment->second);
   return estimate_memory(
       cell_size(experiment, entry, model, clients, resources_.pool, options_.state_memory));
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "harness/runner/cell_setup.hpp"
-#include "harness/runner/record/environment.hpp"
 #include "harness/runner/run_experiment.hpp"
+#include "results/record/json_fields.hpp"
 
 namespace fedarena {
 
@@ -32,7 +32,7 @@ class CellChecks {
   /// directory cannot be continued; and Interrupted.
   std::vector<std::int64_t> check_all(const std::vector<PlannedCell>& cells, bool resume);
   /// What cells on that device run on, as `environment.json` has it, once one of them was checked.
-  const std::string& environment(const std::string& device) const { return environments_.at(device).json; }
+  const results::Json& environment(const std::string& device) const { return environments_.at(device); }
 
  private:
   std::int64_t check(const PlannedCell& cell);
@@ -40,7 +40,7 @@ class CellChecks {
   const CellResources& resources_;
   const RunOptions& options_;
   Say say_;
-  std::map<std::string, Environment> environments_;  // by device as written
+  std::map<std::string, results::Json> environments_;  // by device as written
 };
 
 }  // namespace fedarena
