@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/rank_worker.hpp"
 #include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/cell_record.hpp"
@@ -55,23 +54,24 @@ class CrewRun {
 
 class CellRun {
  public:
-  CellRun(const PlannedCell& cell, const PartitionedData& dealt, const std::string& environment_json,
-          const RunResources& shared)
+  CellRun(const PlannedCell& cell, const PartitionedData& dealt, const results::Json& environment,
+          const SharedRun& shared)
       : cell_(cell),
         experiment_(cell.point->experiment),
         dealt_(dealt),
         shared_(shared),
         name_(cell.name()),
         folder_(shared.options.out / cell.folder()),
-        environment_json_(environment_json),
-        record_(folder_, cell.experiment(), environment_json, planned_summary(cell, dealt, shared.inputs),
-                shared.options.resume, recorded_partition(experiment_, cell.seed, dealt.card)) {}
+        environment_(environment),
+        record_(folder_, cell.experiment(), environment,
+                planned_summary(cell, dealt, shared.resources.inputs), shared.options.resume,
+                recorded_partition(experiment_, cell.seed, dealt.card)) {}
 
   bool run() {
     const bool ran = !record_.finished();
     if (ran && !play()) return false;
     const results::Summary& summary = record_.summary();
-    const bool is_old = !ran && is_of_another_build(folder_, environment_json_, summary.algorithm);
+    const bool is_old = !ran && is_of_another_build(folder_, environment_, summary.algorithm);
     shared_.progress.end_cell(name_, summary,
                               ran      ? ""
                               : is_old ? "finished before, by another build of fedarena or of the plugin"
@@ -110,9 +110,8 @@ class CellRun {
 
   bool simulate() {
     const AlgorithmEntry& entry = *cell_.algorithm;
-    const auto algorithm = begun([&] { return shared_.host.create(entry.name, entry.settings); });
-    SimulationSetup setup = cell_setup(cell_, shared_.inputs, dealt_, *algorithm,
-                                       shared_.host.info(entry.name).plugin, shared_.pool, shared_.stop);
+    const auto algorithm = begun([&] { return shared_.resources.host.create(entry.name, entry.settings); });
+    SimulationSetup setup = cell_setup(cell_, dealt_, *algorithm, shared_.resources);
     setup.on_client = [&](std::int64_t done, std::int64_t all) {
       if (shared_.ending.load(std::memory_order_relaxed)) throw Interrupted();
       shared_.progress.client_done(name_, done, all);
@@ -122,7 +121,8 @@ class CellRun {
     // Before the crew begins, where an algorithm that cannot start would be a failure of each rank.
     Simulation simulation = begun([&] { return Simulation(setup); });
     const CrewRun run(setup.crew, [&](Crew& crew) {
-      crew.begin(describe_for_ranks(cell_, shared_.inputs), shared_.inputs.for_host(experiment_));
+      crew.begin(describe_for_ranks(cell_, shared_.resources.inputs),
+                 shared_.resources.inputs.for_host(experiment_));
     });
     record_.restore(simulation);
     shared_.progress.begin_cell(name_, simulation.rounds_done(), experiment_.rounds);
@@ -154,7 +154,7 @@ class CellRun {
 
   // Where an algorithm says that it was interrupted.
   void refuse_unasked() const {
-    if (shared_.stop.load() || shared_.ending.load() || shared_.crew != nullptr) return;
+    if (shared_.resources.stop.load() || shared_.ending.load() || shared_.crew != nullptr) return;
     throw AlgorithmFailed{{.found = "the algorithm says that it was interrupted, which nobody did"}};
   }
 
@@ -226,18 +226,18 @@ class CellRun {
   const PlannedCell& cell_;
   const Experiment& experiment_;
   const PartitionedData& dealt_;
-  const RunResources& shared_;
+  const SharedRun& shared_;
   std::string name_;
   std::filesystem::path folder_;
-  const std::string& environment_json_;
+  const results::Json& environment_;
   CellRecord record_;
 };
 
 }  // namespace
 
-bool run_cell(const PlannedCell& cell, const PartitionedData& dealt, const std::string& environment_json,
-              const RunResources& shared) {
-  return CellRun(cell, dealt, environment_json, shared).run();
+bool run_cell(const PlannedCell& cell, const PartitionedData& dealt, const results::Json& environment,
+              const SharedRun& shared) {
+  return CellRun(cell, dealt, environment, shared).run();
 }
 
 }  // namespace fedarena

@@ -45,9 +45,9 @@ std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, cons
   return cell.identity(fmt::format("\n{}\n{}\n", inputs.data_hash(experiment), plugin));
 }
 
-SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
-                           const Algorithm& algorithm, const std::string& plugin, const WorkPool& pool,
-                           const std::atomic<bool>& stop) {
+SimulationSetup cell_setup(const PlannedCell& cell, const PartitionedData& dealt, const Algorithm& algorithm,
+                           const CellResources& resources) {
+  const auto& [host, inputs, pool, stop] = resources;
   const Experiment& experiment = cell.point->experiment;
   return {.dataset = inputs.dataset(experiment),
           .partition = dealt.partition,
@@ -56,7 +56,7 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .pool = pool,
           .stop = stop,
           .seed = static_cast<std::uint64_t>(cell.seed),
-          .cell = noise_identity(cell, inputs, plugin),
+          .cell = noise_identity(cell, inputs, host.info(cell.algorithm->name).plugin),
           .rounds = experiment.rounds,
           .cohort_size = experiment.cohort_size(static_cast<std::int64_t>(dealt.partition.size())),
           .evaluate_every = experiment.evaluation.every,
@@ -74,12 +74,10 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .algorithm_name = fmt::format("algorithm \"{}\"", cell.algorithm->name)};
 }
 
-OpenedCell::OpenedCell(const PlannedCell& cell, const PluginHost& host, SharedInputs& inputs,
-                       const WorkPool& pool, const std::atomic<bool>& stop)
-    : algorithm_(host.create(cell.algorithm->name, cell.algorithm->settings)),
-      dealt_(inputs.dealt(cell.point->experiment, cell.seed)),
-      simulation_(cell_setup(cell, inputs, *dealt_, *algorithm_, host.info(cell.algorithm->name).plugin, pool,
-                             stop)) {}
+OpenedCell::OpenedCell(const PlannedCell& cell, const CellResources& resources)
+    : algorithm_(resources.host.create(cell.algorithm->name, cell.algorithm->settings)),
+      dealt_(resources.inputs.dealt(cell.point->experiment, cell.seed)),
+      simulation_(cell_setup(cell, *dealt_, *algorithm_, resources)) {}
 
 bool CannotBegin::try_cell(const PlannedCell& cell, const std::function<void()>& begin) {
   try {

@@ -21,6 +21,14 @@
 
 namespace fedarena {
 
+/// What cells are made and simulated with. All that it names must outlive whoever has it.
+struct CellResources {
+  const PluginHost& host;  ///< has the cells' algorithms
+  SharedInputs& inputs;
+  const WorkPool& pool;
+  const std::atomic<bool>& stop;  ///< by the user
+};
+
 /// The policy that an entry chose.
 PrivacyPolicy policy_of(const AlgorithmEntry& entry);
 
@@ -41,17 +49,14 @@ CanaryPlan canary_plan(const Experiment& experiment);
 std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, const std::string& plugin);
 
 /// The simulation of a cell as its experiment describes it, but for who watches it and where clients' memory
-/// lies. `plugin`: that of the algorithm, as AlgorithmInfo names it. All that is handed over must outlive it.
-SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
-                           const Algorithm& algorithm, const std::string& plugin, const WorkPool& pool,
-                           const std::atomic<bool>& stop);
+/// lies. `algorithm`: that of the cell. It and `dealt` must outlive the simulation.
+SimulationSetup cell_setup(const PlannedCell& cell, const PartitionedData& dealt, const Algorithm& algorithm,
+                           const CellResources& resources);
 
-/// A cell before its first round, with what its simulation refers to. All that is handed over must outlive
-/// it.
+/// A cell before its first round, with what its simulation refers to.
 class OpenedCell {
  public:
-  OpenedCell(const PlannedCell& cell, const PluginHost& host, SharedInputs& inputs, const WorkPool& pool,
-             const std::atomic<bool>& stop);
+  OpenedCell(const PlannedCell& cell, const CellResources& resources);
   Simulation& simulation() { return simulation_; }
 
  private:

@@ -75,8 +75,7 @@ FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& in
   }
   std::vector<std::string> overrides;
   if (!device.empty()) overrides.push_back("experiment.device=" + device);
-  points_ = read_grid(config::read_document(path_ / results::kExperimentFile), overrides, catalog);
-  cells_ = plan_cells(points_);
+  cell_ = recorded_cell(config::read_document(path_ / results::kExperimentFile), catalog, overrides);
   dataset_ = &inputs.dataset(experiment());
   check_same(path_, "data", summary_.data_hash, inputs.data_hash(experiment()));
   dealt_ = inputs.dealt(experiment(), summary_.seed);

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <vector>
 
 #include "fedarena/params.hpp"
 
@@ -34,8 +33,8 @@ class FinishedRun {
   const std::filesystem::path& path() const { return path_; }
   const results::Summary& summary() const { return summary_; }
   /// The cell, with an experiment of its own.
-  const PlannedCell& cell() const { return cells_.front(); }
-  const Experiment& experiment() const { return points_.front().experiment; }
+  const PlannedCell& cell() const { return cell_; }
+  const Experiment& experiment() const { return cell_.point->experiment; }
   const Dataset& dataset() const { return *dataset_; }
   const Model& model() const { return *model_; }
   const PartitionedData& dealt() const { return *dealt_; }
@@ -51,8 +50,7 @@ class FinishedRun {
  private:
   std::filesystem::path path_;
   results::Summary summary_;
-  std::vector<GridPoint> points_;
-  std::vector<PlannedCell> cells_;
+  PlannedCell cell_;
   const Dataset* dataset_ = nullptr;
   const Model* model_ = nullptr;
   std::shared_ptr<const PartitionedData> dealt_;

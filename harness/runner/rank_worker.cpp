@@ -3,13 +3,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/config/grid/grid.hpp"
 #include "harness/config/syntax/document.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/cell_setup.hpp"
@@ -60,12 +58,12 @@ void check_same_arithmetic(const std::string& on_rank_0, const std::string& host
 // A cell of rank 0's, made again from its description.
 class ServedCell {
  public:
-  ServedCell(const RunRequest& request, const PluginHost& host, const Catalog& catalog, SharedInputs& inputs,
-             const WorkPool& pool, const std::atomic<bool>& stop, const std::string& here) {
+  ServedCell(const RunRequest& request, const Catalog& catalog, const CellResources& resources,
+             const std::string& here) {
+    SharedInputs& inputs = resources.inputs;
     Parts parts(std::as_bytes(std::span(request.run)));
-    points_ = read_grid(config::parse_document(parts.text(), "rank 0"), {}, catalog);
-    const PlannedCell cell = plan_cells(points_).front();
-    const Experiment& experiment = points_.front().experiment;
+    const PlannedCell cell = recorded_cell(config::parse_document(parts.text(), "rank 0"), catalog);
+    const Experiment& experiment = cell.point->experiment;
     check_same_device(parts.text(), experiment.device, here);
     check_same_arithmetic(parts.text(), here);
     if (request.hands_on) inputs.hand_on();
@@ -73,14 +71,13 @@ class ServedCell {
     check_same_here("examples", parts.text(), inputs.data_hash(experiment), here);
     const auto dealt = inputs.dealt(experiment, cell.seed);
     check_same_here("clients' shares of the examples", parts.text(), dealt->card.statistics.index_hash, here);
-    opened_.emplace(cell, host, inputs, pool, stop);
+    opened_.emplace(cell, resources);
     worker_ = opened_->simulation().worker();
     worker_.for_host = inputs.for_host(experiment);
   }
   const Worker& worker() const { return worker_; }
 
  private:
-  std::vector<GridPoint> points_;
   std::optional<OpenedCell> opened_;
   Worker worker_;
 };
@@ -105,8 +102,8 @@ void work_for_rank_0(Ranks& ranks, const PluginHost& host, int workers, const st
   const Catalog catalog = make_catalog(host);
   SharedInputs inputs;
   serve(ranks, pool, build_identity(host), [&](const RunRequest& request) {
-    const auto cell =
-        std::make_shared<const ServedCell>(request, host, catalog, inputs, pool, stop, ranks.host());
+    const CellResources resources{host, inputs, pool, stop};
+    const auto cell = std::make_shared<const ServedCell>(request, catalog, resources, ranks.host());
     return std::shared_ptr<const Worker>(cell, &cell->worker());
   });
 }

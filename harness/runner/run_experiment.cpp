@@ -19,7 +19,6 @@
 
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/runner/cell_run.hpp"
-#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
@@ -46,9 +45,7 @@ class Arena {
   Arena(std::vector<PlannedCell> cells, const PluginHost& host, const RunOptions& options,
         const std::atomic<bool>& stop)
       : cells_(std::move(cells)),
-        host_(host),
         options_(options),
-        stop_(stop),
         pool_(options.workers, use_one_torch_thread),
         progress_(options.messages,
                   {.cells = static_cast<std::int64_t>(cells_.size()),
@@ -56,8 +53,8 @@ class Arena {
                    .may_end_early = std::ranges::any_of(cells_, &PlannedCell::may_end_early),
                    .hides_sizes = std::ranges::any_of(
                        cells_, [](const PlannedCell& cell) { return cell.algorithm->is_private(); })}),
-        noise_(host, inputs_, pool_, stop),
-        checks_(host, options, inputs_, pool_, [this](const std::string& line) { say_once(line); }) {
+        resources_{host, inputs_, pool_, stop},
+        checks_(resources_, options, [this](const std::string& line) { say_once(line); }) {
     if (options.ranks == nullptr) return;
     crew_.emplace(*options.ranks, pool_, build_identity(host));
     if (crew_->shares_host()) inputs_.hand_on();
@@ -65,15 +62,9 @@ class Arena {
 
   // False when the user stopped it.
   bool run() {
-    cells_ = noise_.fitted(std::move(cells_), options_.messages,
-                           [this](const std::string& line) { say_once(line); });
-    check_folders(cells_, options_.out, options_.resume);
-    check_data(cells_, options_.out, inputs_);
-    std::vector<std::int64_t> needs;
-    for (const PlannedCell& cell : cells_) {
-      if (stop_.load(std::memory_order_relaxed)) return false;
-      needs.push_back(checks_.check(cell));
-    }
+    cells_ = with_found_noise(cells_, resources_, options_.messages,
+                              [this](const std::string& line) { say_once(line); });
+    std::vector<std::int64_t> needs = checks_.check_all(cells_, options_.resume);
     check_beginnings();
     const std::int64_t budget = memory_budget();
     const auto above = std::ranges::count_if(needs, [&](std::int64_t need) { return need > budget; });
@@ -94,15 +85,14 @@ class Arena {
   // Of what was begun, the next round says so itself. What an algorithm refuses is no seed's, unlike budgets.
   void check_beginnings() {
     CannotBegin refused;
-    std::set<std::pair<const GridPoint*, const AlgorithmEntry*>> seen;
+    std::set<const AlgorithmEntry*> seen;
     for (const PlannedCell& cell : cells_) {
-      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-      const bool is_first = seen.emplace(cell.point, cell.algorithm).second;
+      if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+      const bool is_first = seen.insert(cell.algorithm).second;
       if (!is_first && !has_budget(policy_of(*cell.algorithm))) continue;
       if (recorded_summary(options_.out / cell.folder())) continue;
       try {
-        refused.try_cell(
-            cell, [&] { OpenedCell(cell, host_, inputs_, pool_, stop_).simulation().check_next_round(); });
+        refused.try_cell(cell, [&] { OpenedCell(cell, resources_).simulation().check_next_round(); });
       } catch (const PluginFailure&) {  // which the cell tells when it is its turn
       }
     }
@@ -200,25 +190,20 @@ class Arena {
         fmt::format("seed {}: {}", cell.seed,
                     describe(hides_label_counts(experiment) ? without_labels(dealt->card) : dealt->card)));
     return run_cell(cell, *dealt, checks_.environment(experiment.device),
-                    {.host = host_,
+                    {.resources = resources_,
                      .options = options_,
-                     .stop = stop_,
                      .ending = ending_,
-                     .pool = pool_,
                      .crew = crew_ ? &*crew_ : nullptr,
-                     .progress = progress_,
-                     .inputs = inputs_});
+                     .progress = progress_});
   }
 
   std::vector<PlannedCell> cells_;
-  const PluginHost& host_;
   const RunOptions& options_;
-  const std::atomic<bool>& stop_;
   WorkPool pool_;
   std::optional<Crew> crew_;
   Progress progress_;
   SharedInputs inputs_;
-  NoiseFit noise_;
+  const CellResources resources_;
   CellChecks checks_;
   std::mutex mutex_;
   std::set<std::string> said_;

@@ -11,21 +11,16 @@ StreamName cohort_stream(std::uint64_t seed, std::int64_t round) {
 
 }  // namespace
 
-std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t size, const std::string& noise_source) {
-  if (size != population)
-    return make_random_source(noise_source, Stream(cohort_stream(seed, round)))
-        ->sample_without_replacement(population, size);
+std::vector<std::int64_t> draw_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                      std::int64_t size, std::string_view sampling,
+                                      const std::string& noise_source) {
+  const auto draws = make_random_source(noise_source, Stream(cohort_stream(seed, round)));
+  if (sampling == kPoisson)
+    return draws->poisson_sample(population, static_cast<double>(size) / static_cast<double>(population));
+  if (size != population) return draws->sample_without_replacement(population, size);
   std::vector<std::int64_t> everyone(static_cast<std::size_t>(population));
   std::iota(everyone.begin(), everyone.end(), 0);
   return everyone;
-}
-
-std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t expected_size, const std::string& noise_source) {
-  const auto draws = make_random_source(noise_source, Stream(cohort_stream(seed, round)));
-  const double rate = static_cast<double>(expected_size) / static_cast<double>(population);
-  return draws->poisson_sample(population, rate);
 }
 
 std::vector<std::int64_t> choose_held_out(std::uint64_t seed, std::int64_t population, std::int64_t count) {

@@ -3,24 +3,22 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fedarena/algorithm.hpp"
 
+#include "harness/oracle/policies.hpp"
 #include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 
-/// The clients of a round, ascending: all of them, or `size` drawn without replacement. A function of (seed,
-/// round) alone, so that every algorithm meets the same cohorts, unless the operating system draws.
-std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t size, const std::string& noise_source = kStreamNoise);
-
-/// The same by Poisson sampling: each with probability expected_size / population on its own. There may be
-/// none.
-std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t expected_size,
-                                        const std::string& noise_source = kStreamNoise);
+/// The clients of a round, ascending: all of them, or `size` drawn without replacement; by Poisson sampling
+/// each with probability size / population on its own, so that there may be none. A function of (seed, round)
+/// alone, so that every algorithm meets the same cohorts, unless the operating system draws.
+std::vector<std::int64_t> draw_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                      std::int64_t size, std::string_view sampling = kWithoutReplacement,
+                                      const std::string& noise_source = kStreamNoise);
 
 /// The clients that never train, ascending: `count` of them, a function of the seed alone.
 std::vector<std::int64_t> choose_held_out(std::uint64_t seed, std::int64_t population, std::int64_t count);

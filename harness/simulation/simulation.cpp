@@ -144,10 +144,9 @@ bool Simulation::draws_secret_cohorts() const {
 
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
-  const bool poisson = policy != nullptr && policy->sampling == kPoisson;
-  const char* const source = draws_secret_cohorts() ? kSystemNoise : kStreamNoise;
-  std::vector<std::int64_t> cohort =
-      (poisson ? sample_cohort : choose_cohort)(setup_.seed, round, population(), setup_.cohort_size, source);
+  std::vector<std::int64_t> cohort = draw_cohort(setup_.seed, round, population(), setup_.cohort_size,
+                                                 policy != nullptr ? policy->sampling : kWithoutReplacement,
+                                                 draws_secret_cohorts() ? kSystemNoise : kStreamNoise);
   for (std::int64_t& client : cohort) client = training_[static_cast<std::size_t>(client)];
   return cohort;
 }

@@ -281,7 +281,7 @@ TEST_P(Ifca, CountsWhoChoseEachHypothesis) {
   IfcaReference reference{federation, GetParam() == "k-means"};
   reference.hypotheses = hypotheses_of(run, federation.task, 3);
   for (std::int64_t round = 1; round <= kOptions.rounds; ++round) {
-    reference.round(choose_cohort(kOptions.seed, round, federation.population(), kOptions.cohort_size));
+    reference.round(draw_cohort(kOptions.seed, round, federation.population(), kOptions.cohort_size));
     std::vector<double> counted;
     for (const auto& [name, value] : run->next_round().observed) counted.push_back(value);
     EXPECT_EQ(counted, std::vector<double>(reference.chosen.begin(), reference.chosen.end()));
@@ -359,7 +359,7 @@ TEST(IfcaUnderLocal, ChargesTheSpreadOfEachRoundsHypotheses) {
     const auto observed = run->next_round().observed;
     ASSERT_EQ(observed.size(), 3U) << "what the server makes of noised messages needs no protection";
     for (const std::int64_t client :
-         choose_cohort(options.seed, round, federation.population(), options.cohort_size)) {
+         draw_cohort(options.seed, round, federation.population(), options.cohort_size)) {
       const Ledger::Segment& last = run->ledger().clients().at(client).segments.back();
       ASSERT_EQ(last.first_round, round);
       ASSERT_EQ(last.accesses.size(), 1U);

@@ -94,7 +94,7 @@ void expect_rounds(const QuadraticFederation& federation, const std::string& alg
   Vector x = run.values();
   for (std::int64_t round = 1; round <= options.rounds; ++round) {
     const std::int64_t size = options.cohort_size > 0 ? options.cohort_size : everyone;
-    x = next(x, choose_cohort(options.seed, round, everyone, size), round);
+    x = next(x, draw_cohort(options.seed, round, everyone, size), round);
     const results::RoundRecord record = run->next_round();
     ASSERT_LE(length(run.values() - x), 1e-10 * length(x)) << "round " << round;
     if (after_each) after_each(run, record, x);

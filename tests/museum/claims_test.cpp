@@ -202,10 +202,10 @@ results::Table table_of(std::int64_t rounds, const std::vector<std::string>& rul
   std::vector<std::string> overrides = {"experiment.seeds=[1]", "evaluation.validation_fraction=0.1",
                                         fmt::format("experiment.rounds={}", rounds)};
   overrides.insert(overrides.end(), rule.begin(), rule.end());
-  const std::vector<GridPoint> grid = grid_of(experiment_text(), overrides);
   const Scratch scratch;
   const std::atomic<bool> stop = false;
-  EXPECT_TRUE(run_cells(plan_cells(grid, {"dp-fedavg"}), plugins(), {.out = scratch / "out"}, stop));
+  EXPECT_TRUE(run_cells(plan_cells(grid_of(experiment_text(), overrides), {"dp-fedavg"}), plugins(),
+                        {.out = scratch / "out"}, stop));
   const std::vector<results::FoundRun> runs = results::find_runs(std::vector{scratch / "out"});
   for (const results::FoundRun& run : runs) {
     for (const results::Verification& verified :

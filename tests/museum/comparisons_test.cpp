@@ -91,8 +91,7 @@ TEST(EqualConditions, AreMetByWhateverAlgorithmRuns) {
 // Exhibit 19: rows of one table whose noise is that of the seed, so that their difference has none.
 TEST(RowsOfATable, HaveNoiseOfTheirOwn) {
   constexpr double kSecret = 0.01;  // what each client adds to each weight; far below the clip norm in all
-  const std::vector<GridPoint> grid = grid_of(experiment_text());
-  const std::vector<PlannedCell> rows = plan_cells(grid, {"seed-1"});
+  const std::vector<PlannedCell> rows = plan_cells(grid_of(experiment_text()), {"seed-1"});
   ASSERT_EQ(rows.size(), 2U);
   const Federation federation({1, 1, 1, 1}, {Linear{3, 100}, Linear{100, 2}});
   ClientPolicy policy;
@@ -145,8 +144,7 @@ class RowsOverFiles : public ::testing::Test {
 };
 
 TEST_F(RowsOverFiles, HaveNoiseOfTheirOwnWhereAnExampleDiffers) {
-  const std::vector<GridPoint> points = grid();
-  const PlannedCell row = plan_cells(points, {"seed-1"}).front();
+  const PlannedCell row = plan_cells(grid(), {"seed-1"}).front();
   const WorkPool pool(2, use_one_torch_thread);
   const std::atomic<bool> stop = false;
   const auto algorithm = plugins().create(row.algorithm->name, row.algorithm->settings);
@@ -154,7 +152,7 @@ TEST_F(RowsOverFiles, HaveNoiseOfTheirOwnWhereAnExampleDiffers) {
     write(first_label);
     SharedInputs inputs;
     const auto dealt = inputs.dealt(row.point->experiment, row.seed);
-    SimulationSetup setup = cell_setup(row, inputs, *dealt, *algorithm, "dp-fedavg 1.0.0", pool, stop);
+    SimulationSetup setup = cell_setup(row, *dealt, *algorithm, {plugins(), inputs, pool, stop});
     setup.cell = noise.value_or(setup.cell);
     Simulation simulation(setup);
     simulation.next_round();
@@ -168,8 +166,8 @@ TEST_F(RowsOverFiles, HaveNoiseOfTheirOwnWhereAnExampleDiffers) {
 
 TEST_F(RowsOverFiles, HaveNoiseOfTheirOwnWhereThePluginsVersionDiffers) {
   write("a");
-  const std::vector<GridPoint> points = grid(), drawn = grid_of(experiment_text());
-  const PlannedCell row = plan_cells(points).front(), of_glyphs = plan_cells(drawn).front();
+  const PlannedCell row = plan_cells(grid()).front();
+  const PlannedCell of_glyphs = plan_cells(grid_of(experiment_text())).front();
   SharedInputs inputs;
   EXPECT_EQ(noise_identity(row, inputs, "p 1.0.0"), noise_identity(row, inputs, "p 1.0.0"));
   EXPECT_NE(noise_identity(row, inputs, "p 1.0.0"), noise_identity(row, inputs, "p 1.0.1"));

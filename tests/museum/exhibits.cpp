@@ -150,9 +150,10 @@ results::RunDirectory record(const std::filesystem::path& folder, Simulation& si
   plan.clients = static_cast<std::int64_t>(simulation.ledger().clients().size());
   plan.parameters = simulation.params().flat().numel();
   results::plan_privacy(plan, policy, {}, 0);
-  CellRecord cell_record(
-      folder, cell(experiment, experiment.algorithms[0], 1),
-      fmt::format(R"({{"plugins": [{{"name": "{0}-plugin", "algorithms": ["{0}"]}}]}})", name), plan, false);
+  CellRecord cell_record(folder, cell(experiment, experiment.algorithms[0], 1),
+                         results::Json::parse(fmt::format(
+                             R"({{"plugins": [{{"name": "{0}-plugin", "algorithms": ["{0}"]}}]}})", name)),
+                         plan, false);
   while (!simulation.finished()) cell_record.append(simulation.next_round(), simulation);
   cell_record.finish(simulation);
   return results::RunDirectory::open(folder);

@@ -84,9 +84,9 @@ void expect_independent_inclusions(const std::function<std::vector<std::int64_t>
 }
 
 TEST(PoissonCohorts, IncludeEveryClientOnItsOwn) {
-  expect_independent_inclusions([](std::int64_t round) { return sample_cohort(5, round, 4, 1); });
+  expect_independent_inclusions([](std::int64_t round) { return draw_cohort(5, round, 4, 1, kPoisson); });
   expect_independent_inclusions(
-      [](std::int64_t seed) { return sample_cohort(static_cast<std::uint64_t>(seed), 1, 4, 1); });
+      [](std::int64_t seed) { return draw_cohort(static_cast<std::uint64_t>(seed), 1, 4, 1, kPoisson); });
 }
 
 TEST(PoissonCohorts, HaveTheExpectedSizeAndItsVariance) {
@@ -95,7 +95,7 @@ TEST(PoissonCohorts, HaveTheExpectedSizeAndItsVariance) {
   constexpr double kVariance = kExpected * (1 - kRate);
   std::vector<double> sizes;
   for (std::int64_t round = 1; round <= 4'000; ++round) {
-    sizes.push_back(static_cast<double>(sample_cohort(6, round, kPopulation, kExpected).size()));
+    sizes.push_back(static_cast<double>(draw_cohort(6, round, kPopulation, kExpected, kPoisson).size()));
   }
   EXPECT_LT(std::abs(mean_z(sizes, kExpected, kVariance)), kNormalBound);
   // Fourth central moment of a binomial.
@@ -107,7 +107,7 @@ TEST(PoissonCohorts, HaveTheExpectedSizeAndItsVariance) {
 TEST(PoissonCohorts, AreIndependentOfTheRoundBefore) {
   const auto subset = [](std::int64_t round) {
     std::size_t bits = 0;
-    for (const std::int64_t client : sample_cohort(7, round, 2, 1)) bits += client == 0 ? 1 : 2;
+    for (const std::int64_t client : draw_cohort(7, round, 2, 1, kPoisson)) bits += client == 0 ? 1 : 2;
     return bits;
   };
   std::vector<std::int64_t> cells(16);

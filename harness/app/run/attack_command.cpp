@@ -168,9 +168,8 @@ class AttackedRuns {
     tell("the run is opened");
     const OpenedRun run = runs_.open(found_[which].path);
     if (!arguments_.inversion.method.empty()) {
-      return invert_run(
-          *run, arguments_.inversion,
-          {.plugins = host_, .inputs = runs_.inputs(), .pool = pool_, .stop = stop_, .tell = tell});
+      return invert_run(*run, arguments_.inversion,
+                        {.resources = {host_, runs_.inputs(), pool_, stop_}, .tell = tell});
     }
     std::vector<OpenedRun> opened;
     if (asks_references(arguments_.scores)) opened = runs_.references_of(*run, stop_);

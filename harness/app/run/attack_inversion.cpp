@@ -12,7 +12,6 @@
 
 #include "harness/app/options.hpp"
 #include "harness/attack/uplink_inversion.hpp"
-#include "harness/runner/cell_setup.hpp"
 #include "results/images/image_grid.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
@@ -37,10 +36,9 @@ std::vector<std::int64_t> first_clients(const FinishedRun& run, std::int64_t cou
 std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArguments& arguments,
                                      const InversionSetting& setting) {
   const AlgorithmEntry& entry = *run.cell().algorithm;
-  const std::unique_ptr<const Algorithm> algorithm = setting.plugins.create(entry.name, entry.settings);
-  const SimulationSetup setup =
-      cell_setup(run.cell(), setting.inputs, run.dealt(), *algorithm, setting.plugins.info(entry.name).plugin,
-                 setting.pool, setting.stop);
+  const std::unique_ptr<const Algorithm> algorithm =
+      setting.resources.host.create(entry.name, entry.settings);
+  const SimulationSetup setup = cell_setup(run.cell(), run.dealt(), *algorithm, setting.resources);
   Simulation simulation(setup);
   if (arguments.round == "next") {
     const std::string bytes =

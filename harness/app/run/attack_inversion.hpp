@@ -9,12 +9,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "fedarena/base/pool.hpp"
-
 #include "harness/attack/gradient_inversion.hpp"
-#include "harness/loader/plugin_host.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/finished_run.hpp"
-#include "harness/runner/plan/shared_inputs.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
 
@@ -31,10 +28,7 @@ struct InversionArguments {
 
 /// What an inversion works with.
 struct InversionSetting {
-  const PluginHost& plugins;  ///< has the run's algorithm
-  SharedInputs& inputs;
-  const WorkPool& pool;
-  const std::atomic<bool>& stop;                 ///< set on Ctrl-C: it then throws Interrupted
+  CellResources resources;                       ///< with `stop` set, it throws Interrupted
   std::function<void(const std::string&)> tell;  ///< called, by one thread at a time, with how far it is
 };
 

@@ -6,7 +6,6 @@
 
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
-#include "harness/config/grid/grid.hpp"
 #include "harness/runner/finished_run.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
@@ -30,9 +29,9 @@ int write_model(const ModelArguments& arguments) {
   const PluginHost host = load_plugins(arguments.plugin_path);
   const Catalog catalog = make_catalog(host);
   // Wherever it was trained.
-  const std::vector<GridPoint> points = read_grid(
-      config::read_document(run.path() / results::kExperimentFile), {"experiment.device=cpu"}, catalog);
-  const Experiment& experiment = points.front().experiment;
+  const PlannedCell cell = recorded_cell(config::read_document(run.path() / results::kExperimentFile),
+                                         catalog, {"experiment.device=cpu"});
+  const Experiment& experiment = cell.point->experiment;
   SharedInputs inputs;
   const Model& model = inputs.model(experiment);
   const Checkpoint checkpoint = read_checkpoint(run, model);

@@ -16,7 +16,6 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/app/temporary_folder.hpp"
-#include "harness/config/grid/grid.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/cell_setup.hpp"
@@ -138,14 +137,15 @@ int run_replay(const ReplayArguments& arguments) {
   check_empty(manifest, out);
   const PluginHost host = load_plugins(arguments.plugin_path);
   const Catalog catalog = make_catalog(host);
-  const auto points_of = [&](const results::BundledRun& bundled) {
+  const auto cell_of = [&](const results::BundledRun& bundled) {
     const fs::path file = fs::path(bundled.folder) / results::kExperimentFile;
-    return read_grid(config::read_document(unpacked.path() / file, (arguments.file / file).string()), {},
-                     catalog);
+    return recorded_cell(config::read_document(unpacked.path() / file, (arguments.file / file).string()),
+                         catalog);
   };
   // Before hours are spent on the first.
   for (SharedInputs inputs; const results::BundledRun& bundled : manifest.runs) {
-    const Experiment experiment = points_of(bundled).front().experiment;
+    const PlannedCell cell = cell_of(bundled);
+    const Experiment& experiment = cell.point->experiment;
     check_device(bundled.folder, experiment.device);
     check_data(bundled.folder, results::RunDirectory::open(unpacked.path() / bundled.folder).summary(),
                inputs.data_hash(experiment));
@@ -154,20 +154,19 @@ int run_replay(const ReplayArguments& arguments) {
   Tally tally;
   for (const results::BundledRun& bundled : manifest.runs) {
     const fs::path recorded = unpacked.path() / bundled.folder;
-    const std::vector<GridPoint> points = points_of(bundled);
-    const std::vector<PlannedCell> cells = plan_cells(points);
+    const PlannedCell cell = cell_of(bundled);
     RunOptions options;
     options.out = out / bundled.folder;
     // A folder that was renamed holds one of the run's own name.
-    if (options.out.filename() == cells.front().folder()) options.out = options.out.parent_path();
+    if (options.out.filename() == cell.folder()) options.out = options.out.parent_path();
     options.workers = arguments.workers;
-    if (!run_cells(cells, host, options, stop_on_signal())) {
+    if (!run_cells({cell}, host, options, stop_on_signal())) {
       print(stderr, "Stopped; a replay starts over the next time{}.\n",
             arguments.out.empty() ? "" : fmt::format(", once {} is removed", arguments.out.string()));
       return kInterrupted;
     }
-    const fs::path replayed = options.out / cells.front().folder();
-    if (is_repeatable(cells.front()))
+    const fs::path replayed = options.out / cell.folder();
+    if (is_repeatable(cell))
       report(bundled.folder, recorded, replayed, tally);
     else
       report_unrepeatable(bundled.folder, recorded, replayed, tally);

@@ -79,7 +79,7 @@ void describe_tuned_run(const GridPoint& point, const TuningPlan& plan, std::siz
   });
   print("\nThen {} with the settings of the best trials, in {}{}\n", counted(cells, "cell"),
         options.out.string(), all_finished ? ":" : "; each takes as long as a trial.");
-  if (all_finished) describe(tuned_by_trials(point, plan, options).cells(), host, options, stop);
+  if (all_finished) describe(tuned_by_trials(point, plan, options), host, options, stop);
 }
 
 // What the command is on every rank but the first, whatever it says there. That it was told to stop is no
@@ -139,12 +139,10 @@ int run_experiments(const RunArguments& arguments) {
     describe_tuned_run(points.front(), *tuning, cells.size(), host, options, stop);
     return kSuccess;
   }
-  std::optional<TunedExperiment> tuned;
   if (tuning && !trials_alone) {
-    tuned = chooses ? tune(points.front(), *tuning, host, options, stop)
-                    : tuned_by_trials(points.front(), *tuning, options);
-    if (!tuned) return stopped();
-    cells = tuned->cells(arguments.only);
+    cells = chooses ? tune(points.front(), *tuning, host, options, stop)
+                    : tuned_by_trials(points.front(), *tuning, options, arguments.only);
+    if (cells.empty()) return stopped();
   }
   if (arguments.dry_run) {
     describe(cells, host, options, stop);

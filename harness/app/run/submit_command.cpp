@@ -201,8 +201,7 @@ class Submitter {
     stages.push_back({out_, plan_cells(points_), "cells"});
     if (!stages.front().cells.empty()) return stages;
     // Only now their settings are known, and with them which cells are finished.
-    tuned_ = tuned_by_trials(points_.front(), *tuning_, {.out = out_});
-    stages.back().cells = unfinished(tuned_->cells(), out_);
+    stages.back().cells = unfinished(tuned_by_trials(points_.front(), *tuning_, {.out = out_}), out_);
     return stages;
   }
 
@@ -282,7 +281,6 @@ class Submitter {
   config::Document file_;
   std::vector<GridPoint> points_;
   std::optional<TuningPlan> tuning_;
-  std::optional<TunedExperiment> tuned_;  // once all trials are finished
   std::vector<std::pair<std::string, std::string>> options_;
   fs::path out_;  // absolute
 };

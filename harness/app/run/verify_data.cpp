@@ -12,9 +12,9 @@
 #include "harness/app/commands.hpp"
 #include "harness/app/results/verify_command.hpp"
 #include "harness/app/run/experiment_options.hpp"
-#include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/experiment_data.hpp"
+#include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/plan/weights_file.hpp"
 #include "results/audit/audited_run.hpp"
@@ -67,9 +67,8 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
   results::Verification verification;
   const auto run = results::RunDirectory::open(path);
   const results::Summary summary = run.summary();
-  const std::vector<GridPoint> points =
-      read_grid(config::read_document(path / results::kExperimentFile), {}, catalog);
-  const Experiment& experiment = points.front().experiment;
+  const PlannedCell cell = recorded_cell(config::read_document(path / results::kExperimentFile), catalog);
+  const Experiment& experiment = cell.point->experiment;
   results::Comparison compare(verification, path / results::kSummaryFile);
   const std::string data_hash = inputs.data_hash(experiment);
   compare.text("data_hash", summary.data_hash, data_hash);

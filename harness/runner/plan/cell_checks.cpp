@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,11 +14,11 @@
 #include "harness/gradients/engine/per_example.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/private_uplink.hpp"
-#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/device.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/record/builds.hpp"
+#include "harness/runner/record/environment.hpp"
 #include "results/record/claim_text.hpp"
 
 namespace fedarena {
@@ -159,39 +158,48 @@ std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) 
   return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
 }
 
-std::int64_t CellChecks::check(const PlannedCell& cell) {
-  try {
-    return checked(cell);
-  } catch (const Error& error) {
-    if (cell.point->name.empty()) throw;
-    const Complaint& told = error.complaint();
-    throw Error::at(told.place, fmt::format("{} (at the point {})", told.found, cell.point->name), told);
+std::vector<std::int64_t> CellChecks::check_all(const std::vector<PlannedCell>& cells, bool resume) {
+  check_folders(cells, options_.out, resume);
+  check_data(cells, options_.out, resources_.inputs);
+  std::vector<std::int64_t> needs;
+  for (const PlannedCell& cell : cells) {
+    if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    try {
+      needs.push_back(check(cell));
+    } catch (const Error& error) {
+      if (cell.point->name.empty()) throw;
+      const Complaint& told = error.complaint();
+      throw Error::at(told.place, fmt::format("{} (at the point {})", told.found, cell.point->name), told);
+    }
   }
+  return needs;
 }
 
-std::int64_t CellChecks::checked(const PlannedCell& cell) {
+std::int64_t CellChecks::check(const PlannedCell& cell) {
+  SharedInputs& inputs = resources_.inputs;
   const Experiment& experiment = cell.point->experiment;
   const auto [environment, is_new] = environments_.try_emplace(experiment.device);
   if (is_new) {
-    environment->second = observe_environment(host_, options_.workers, device_of(experiment.device));
+    const torch::Device device = device_of(experiment.device);
+    environment->second = observe_environment(resources_.host, options_.workers, device);
     say_(slow_blas_warning(environment->second));
-    if (const std::string& gpu = environment->second.gpu; !gpu.empty())
-      say_("note: models are trained on a GPU: " + gpu);
+    if (device.is_cuda())
+      say_("note: models are trained on a GPU: " + environment->second.value("gpu", "unknown"));
   }
-  const Dataset& dataset = inputs_.dataset(experiment);
-  const Model& model = inputs_.model(experiment);
-  inputs_.initial_weights(experiment);
+  const Dataset& dataset = inputs.dataset(experiment);
+  const Model& model = inputs.model(experiment);
+  inputs.initial_weights(experiment);
   say_(taken_words(experiment, dataset));
   if (const std::string note = data_note(experiment, dataset); !note.empty()) say_("note: " + note);
-  const auto dealt = inputs_.dealt(experiment, cell.seed);
+  const auto dealt = inputs.dealt(experiment, cell.seed);
   const auto clients = std::ssize(dealt->partition);
   say_(untested_clients(*dealt));
   const AlgorithmEntry& entry = *cell.algorithm;
   const PrivacyPolicy policy = policy_of(entry);
-  check_classes(entry, experiment, host_, dataset);
+  check_classes(entry, experiment, resources_.host, dataset);
   check_images(entry, model);
   check_policy(entry, policy, experiment, model, clients, say_);
-  check_proxy(entry, policy, experiment, inputs_);
+  check_proxy(entry, policy, experiment, inputs);
   check_labels(policy, experiment, cell.seed, dataset, dealt->partition);
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
@@ -200,8 +208,9 @@ std::int64_t CellChecks::checked(const PlannedCell& cell) {
   check_numbers(entry, experiment.dtype);
   const std::filesystem::path run = options_.out / cell.folder();
   check_partition(run, recorded_partition(experiment, cell.seed, dealt->card));
-  check_plugin_and_device(run, environment->second.json);
-  return estimate_memory(cell_size(experiment, entry, model, clients, pool_, options_.state_memory));
+  check_plugin_and_device(run, environment->second);
+  return estimate_memory(
+      cell_size(experiment, entry, model, clients, resources_.pool, options_.state_memory));
 }
 
 }  // namespace fedarena

@@ -5,14 +5,11 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "fedarena/base/pool.hpp"
-
-#include "harness/loader/plugin_host.hpp"
-#include "harness/runner/plan/planned_cell.hpp"
-#include "harness/runner/plan/shared_inputs.hpp"
-#include "harness/runner/record/environment.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/run_experiment.hpp"
+#include "results/record/json_fields.hpp"
 
 namespace fedarena {
 
@@ -27,25 +24,23 @@ class CellChecks {
   /// Takes notes on machine, data, partition and delta, one line each; empty ones are none.
   using Say = std::function<void(const std::string& line)>;
 
-  CellChecks(const PluginHost& host, const RunOptions& options, SharedInputs& inputs, const WorkPool& pool,
-             Say say)
-      : host_(host), options_(options), inputs_(inputs), pool_(pool), say_(std::move(say)) {}
+  CellChecks(const CellResources& resources, const RunOptions& options, Say say)
+      : resources_(resources), options_(options), say_(std::move(say)) {}
 
-  /// Returns the memory that the cell needs. Throws Error where its settings, its policy, its labels or its
-  /// canaries do not fit its data or its model, and where its run directory cannot be continued.
-  std::int64_t check(const PlannedCell& cell);
+  /// Returns the memory that each cell needs. Throws Error where `check_folders` or `check_data` do, where a
+  /// cell's settings, policy, labels or canaries do not fit its data or its model, and where its run
+  /// directory cannot be continued; and Interrupted.
+  std::vector<std::int64_t> check_all(const std::vector<PlannedCell>& cells, bool resume);
   /// What cells on that device run on, as `environment.json` has it, once one of them was checked.
-  const std::string& environment(const std::string& device) const { return environments_.at(device).json; }
+  const results::Json& environment(const std::string& device) const { return environments_.at(device); }
 
  private:
-  std::int64_t checked(const PlannedCell& cell);
+  std::int64_t check(const PlannedCell& cell);
 
-  const PluginHost& host_;
+  const CellResources& resources_;
   const RunOptions& options_;
-  SharedInputs& inputs_;
-  const WorkPool& pool_;
   Say say_;
-  std::map<std::string, Environment> environments_;  // by device as written
+  std::map<std::string, results::Json> environments_;  // by device as written
 };
 
 }  // namespace fedarena

@@ -13,7 +13,6 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
-#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/noise_fit.hpp"
@@ -74,25 +73,25 @@ class DryRun {
   DryRun(std::vector<PlannedCell> cells, const PluginHost& host, const RunOptions& options,
          const std::atomic<bool>& stop)
       : cells_(std::move(cells)),
-        host_(host),
         options_(options),
-        stop_(stop),
         pool_(options.workers, use_one_torch_thread),
         times_(inputs_, pool_),
-        noise_(host, inputs_, pool_, stop) {}
+        resources_{host, inputs_, pool_, stop} {}
 
   RunDescription description() {
-    cells_ = noise_.fitted(std::move(cells_), options_.messages,
-                           [this](const std::string& line) { notes_ += line + "\n"; });
-    check_folders(cells_, options_.out, /*resume=*/true);
+    cells_ = with_found_noise(cells_, resources_, options_.messages,
+                              [this](const std::string& line) { notes_ += line + "\n"; });
+    needs_ = CellChecks(resources_, options_, [](const std::string& /*line*/) {
+             }).check_all(cells_, /*resume=*/true);
     find_kin();
-    check_data(cells_, options_.out, inputs_);
-    check_cells();
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "epsilon (RDP)",
                                 "delta", "unit", "downlink", "uplink", "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
-      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-      const auto known = seconds_.find({cells_[index].point, cells_[index].algorithm});
+      if (resources_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+      const PlannedCell& cell = cells_[index];
+      warnings_.insert(
+          delta_note(*cell.algorithm, inputs_.dealt(cell.point->experiment, cell.seed)->partition));
+      const auto known = seconds_.find(cell.algorithm);
       if (index >= kMostLines && known != seconds_.end()) {
         add_to_sums(index, known->second);
         continue;
@@ -108,6 +107,7 @@ class DryRun {
     right_aligned.front() = right_aligned.back() = false;
     std::string taken;
     for (const std::string& data : taken_) taken += data + "\n\n";
+    warnings_.erase("");
     for (const std::string& warning : warnings_) notes_ += warning + "\n";
     return {head() + taken + notes_ + (notes_.empty() ? "" : "\n") +
                 results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
@@ -116,17 +116,6 @@ class DryRun {
   }
 
  private:
-  void check_cells() {
-    CellChecks checks(host_, options_, inputs_, pool_, [](const std::string& /*line*/) {});
-    for (const PlannedCell& cell : cells_) {
-      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-      needs_.push_back(checks.check(cell));
-      warnings_.insert(
-          delta_note(*cell.algorithm, inputs_.dealt(cell.point->experiment, cell.seed)->partition));
-    }
-    warnings_.erase("");
-  }
-
   std::string head() const {
     std::set<std::string> points;
     std::set<std::int64_t> seeds;
@@ -152,7 +141,7 @@ class DryRun {
     Seconds seconds = seconds_of(index, start.forecast.rounds);
     seconds.rounds = start.forecast.rounds;
     add_to_sums(index, seconds);
-    seconds_.emplace(std::pair(cell.point, cell.algorithm), seconds);
+    seconds_.emplace(cell.algorithm, seconds);
     return {cell.folder().string(),
             fmt::format("{} of {}", shares.cohort, shares.clients),
             fmt::format("{}", shares.examples),
@@ -181,7 +170,7 @@ class DryRun {
   Start start_of(const PlannedCell& cell) {
     Start start;
     start.can_begin = cannot_begin_.try_cell(cell, [&] {
-      OpenedCell opened(cell, host_, inputs_, pool_, stop_);
+      OpenedCell opened(cell, resources_);
       Simulation& simulation = opened.simulation();
       simulation.check_next_round();
       start.downlink = simulation.next_downlink().size();
@@ -263,7 +252,7 @@ class DryRun {
     std::vector<std::size_t> kin = kin_of(index);
     std::erase_if(kin, [this](std::size_t other) { return !tells_seconds(other); });
     for (const std::size_t other : kin) {
-      if (cells_[other].point != cell.point || cells_[other].algorithm != cell.algorithm) continue;
+      if (cells_[other].algorithm != cell.algorithm) continue;
       rates += seconds_a_round(other);
       ++seeds;
     }
@@ -306,20 +295,18 @@ class DryRun {
   }
 
   std::vector<PlannedCell> cells_;
-  const PluginHost& host_;
   const RunOptions& options_;
-  const std::atomic<bool>& stop_;
   WorkPool pool_;
   SharedInputs inputs_;
   TimeEstimates times_;
-  NoiseFit noise_;
+  const CellResources resources_;
   std::vector<std::int64_t> needs_;                     // bytes of each cell
   std::set<std::string> taken_;                         // what data of the user's own are made of
   std::string notes_;                                   // that stand above the cells: noise that was found
   std::set<std::string> warnings_;                      // of deltas that are too large
   std::vector<std::optional<results::Summary>> found_;  // what the folder of each cell tells
   std::map<std::string, std::vector<std::size_t>> kin_;
-  std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, Seconds> seconds_;  // of the first seed's cell
+  std::map<const AlgorithmEntry*, Seconds> seconds_;  // of the first seed's cell
   std::size_t finished_ = 0;
   CannotBegin cannot_begin_;
   double seconds_left_ = 0;

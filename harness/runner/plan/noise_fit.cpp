@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +15,6 @@
 #include "fedarena/base/find.hpp"
 
 #include "harness/oracle/private_uplink.hpp"
-#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/progress/progress_line.hpp"
 #include "results/text/number_format.hpp"
 
@@ -29,6 +30,14 @@ void set_noise(Choice& policy, double noise) {
   }
 }
 
+// With this one algorithm alone, and its noise.
+GridPoint with_noise(GridPoint point, const AlgorithmEntry& entry, double noise) {
+  point.experiment.algorithms = {entry};
+  set_noise(point.experiment.algorithms.front().privacy, noise);
+  set_noise(point.experiment.privacy, noise);
+  return point;
+}
+
 std::string place_of(const GridPoint& point, const AlgorithmEntry& entry) {
   return point.name.empty() ? entry.label : fmt::format("{}, {}", point.name, entry.label);
 }
@@ -40,16 +49,13 @@ std::string place_of(const GridPoint& point, const AlgorithmEntry& entry) {
       .remedy = remedy});
 }
 
-}  // namespace
-
-double NoiseFit::epsilon_of(const GridPoint& point, const AlgorithmEntry& entry, double noise,
-                            std::int64_t seed) const {
-  GridPoint trial = point;
-  trial.experiment.algorithms = {entry};
-  set_noise(trial.experiment.algorithms.front().privacy, noise);
+double epsilon_of(const GridPoint& point, const AlgorithmEntry& entry, double noise, std::int64_t seed,
+                  const CellResources& resources) {
+  GridPoint trial = with_noise(point, entry, noise);
   trial.experiment.audit.noise = "on";  // what a control would have
-  const PlannedCell cell{.point = &trial, .algorithm = &trial.experiment.algorithms.front(), .seed = seed};
-  const Forecast forecast = OpenedCell(cell, host_, inputs_, pool_, stop_).simulation().forecast();
+  trial.experiment.seeds = {seed};
+  const PlannedCell cell = plan_cells({std::move(trial)}).front();
+  const Forecast forecast = OpenedCell(cell, resources).simulation().forecast();
   if (forecast.complete) return forecast.epsilon.value_or(std::numeric_limits<double>::infinity());
   const bool lacks_plan = unit(policy_of(entry)) == Unit::kRecord;
   refuse(place_of(point, entry), entry.noise_for_epsilon(), "it does not say beforehand what it will ask for",
@@ -57,25 +63,27 @@ double NoiseFit::epsilon_of(const GridPoint& point, const AlgorithmEntry& entry,
                      lacks_plan ? ", or give it an access_plan (docs/adding-an-algorithm.md)" : ""));
 }
 
-double NoiseFit::limit_of(const GridPoint& point, const AlgorithmEntry& entry, std::int64_t seed) const {
+// What the noise multiplier must stay below; infinite without such a limit.
+double limit_of(const GridPoint& point, const AlgorithmEntry& entry, std::int64_t seed,
+                const CellResources& resources) {
   AlgorithmEntry trial = entry;
   set_noise(trial.privacy, 1);
   const PrivacyPolicy policy = policy_of(trial);
   const auto* client = std::get_if<ClientPolicy>(&policy);
   if (client == nullptr) return std::numeric_limits<double>::infinity();
-  const auto clients = std::ssize(inputs_.dealt(point.experiment, seed)->partition);
+  const auto clients = std::ssize(resources.inputs.dealt(point.experiment, seed)->partition);
   return noise_limit(*client, point.experiment.cohort_size(clients));
 }
 
-double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) const {
+double noise_for(const GridPoint& point, const AlgorithmEntry& entry, const CellResources& resources) {
   const double target = entry.noise_for_epsilon();
   const std::string place = place_of(point, entry);
   double noise = 0;
   for (const std::int64_t seed : point.experiment.seeds) {
-    const double limit = limit_of(point, entry, seed);
+    const double limit = limit_of(point, entry, seed, resources);
     const double most = 0.999 * limit;  // four digits of which, rounded up, are below it
     const auto costs = [&](double multiplier) {
-      return epsilon_of(point, entry, std::min(multiplier, most), seed);
+      return epsilon_of(point, entry, std::min(multiplier, most), seed, resources);
     };
     if (noise > 0 && costs(noise) <= target) continue;
     if (std::isinf(costs(1)))
@@ -100,27 +108,30 @@ double NoiseFit::noise_for(const GridPoint& point, const AlgorithmEntry& entry) 
   return noise;
 }
 
-std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, std::FILE* output, const Say& say) {
+}  // namespace
+
+std::vector<PlannedCell> with_found_noise(const std::vector<PlannedCell>& cells,
+                                          const CellResources& resources, std::FILE* output,
+                                          const std::function<void(const std::string& line)>& say) {
   ProgressLine searching(output);
   // Of a point: who has which noise, for which epsilon.
   std::map<std::string, std::map<std::pair<double, double>, std::vector<std::string>>> found;
-  for (PlannedCell& cell : cells) {
+  std::map<const AlgorithmEntry*, std::shared_ptr<const GridPoint>> points;  // by who asked for the noise
+  std::vector<PlannedCell> fitted = cells;
+  for (PlannedCell& cell : fitted) {
     if (cell.algorithm->noise_for_epsilon() == 0) continue;
-    const auto [known, is_new] = points_.try_emplace({cell.point, cell.algorithm});
-    if (is_new) {
+    auto& point = points[cell.algorithm];
+    if (point == nullptr) {
       searching.draw([&](std::size_t) {
         return fmt::format("looking for the noise of {}", place_of(*cell.point, *cell.algorithm));
       });
-      const double noise = noise_for(*cell.point, *cell.algorithm);
-      GridPoint& point = known->second = *cell.point;
-      point.experiment.algorithms = {*cell.algorithm};
-      set_noise(point.experiment.algorithms.front().privacy, noise);
-      set_noise(point.experiment.privacy, noise);
-      found[point.name][{cell.algorithm->noise_for_epsilon(), noise}].push_back(cell.algorithm->label);
+      const double noise = noise_for(*cell.point, *cell.algorithm, resources);
+      point = std::make_shared<const GridPoint>(with_noise(*cell.point, *cell.algorithm, noise));
+      found[point->name][{cell.algorithm->noise_for_epsilon(), noise}].push_back(cell.algorithm->label);
     }
     cell.has_found_noise = true;
-    cell.point = &known->second;
-    cell.algorithm = &known->second.experiment.algorithms.front();
+    cell.point = point;
+    cell.algorithm = &point->experiment.algorithms.front();
   }
   searching.clear();
   for (const auto& [point, noises] : found) {
@@ -128,7 +139,7 @@ std::vector<PlannedCell> NoiseFit::fitted(std::vector<PlannedCell> cells, std::F
       say(fmt::format("note: {}{}noise_multiplier {} for epsilon {}: {}", point, point.empty() ? "" : ": ",
                       noise.second, noise.first, fmt::join(labels, ", ")));
   }
-  return cells;
+  return fitted;
 }
 
 }  // namespace fedarena

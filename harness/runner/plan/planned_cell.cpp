@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fnmatch.h>
+#include <utility>
 
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
@@ -78,13 +79,14 @@ std::uint64_t PlannedCell::identity(const std::string& beside) const {
   return std::stoull(sha256_of(to_toml(experiment()) + beside).substr(0, 16), nullptr, 16);
 }
 
-std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std::vector<std::string>& only) {
+std::vector<PlannedCell> plan_cells(std::vector<GridPoint> points, const std::vector<std::string>& only) {
+  const auto grid = std::make_shared<const std::vector<GridPoint>>(std::move(points));
   std::vector<PlannedCell> cells;
   // Seeds are not a dimension of a sweep, so that all points have the same.
-  for (const std::int64_t seed : points.front().experiment.seeds) {
-    for (const GridPoint& point : points) {
+  for (const std::int64_t seed : grid->front().experiment.seeds) {
+    for (const GridPoint& point : *grid) {
       for (const AlgorithmEntry& algorithm : point.experiment.algorithms)
-        cells.push_back({&point, &algorithm, seed});
+        cells.push_back({{grid, &point}, &algorithm, seed});
     }
   }
   for (const std::string& given : only) {
@@ -98,6 +100,11 @@ std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std
     if (cells.empty()) throw Error::in("--only " + given, "leaves out every cell");
   }
   return cells;
+}
+
+PlannedCell recorded_cell(const config::Document& file, const Catalog& catalog,
+                          const std::vector<std::string>& overrides) {
+  return plan_cells(read_grid(file, overrides, catalog)).front();
 }
 
 }  // namespace fedarena

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,8 +14,8 @@ namespace fedarena {
 
 /// One cell of a grid: an algorithm with one seed at one point.
 struct PlannedCell {
-  const GridPoint* point = nullptr;
-  const AlgorithmEntry* algorithm = nullptr;  ///< of the point's experiment
+  std::shared_ptr<const GridPoint> point = {};
+  const AlgorithmEntry* algorithm = nullptr;  ///< of the point's experiment, one for all seeds
   std::int64_t seed = 0;
   std::optional<results::Tuning> tuning = {};  ///< what chose the settings, if anything did
   bool has_found_noise = false;                ///< whether its noise is what noise_for_epsilon came to
@@ -37,8 +37,10 @@ struct PlannedCell {
 /// The cells of all points: seeds outside, algorithms inside. `only`: patterns with * and ?, all of which a
 /// cell must match, each by its folder, the last part of it, its point, a setting of the sweep, its label or
 /// its seed ("seed-1"); cells that match "!" and a pattern are left out. Throws Error when no cell is left.
-/// The points must outlive the cells.
-std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points,
-                                    const std::vector<std::string>& only = {});
+std::vector<PlannedCell> plan_cells(std::vector<GridPoint> points, const std::vector<std::string>& only = {});
+
+/// The one cell of a run's own experiment file.
+PlannedCell recorded_cell(const config::Document& file, const Catalog& catalog,
+                          const std::vector<std::string>& overrides = {});
 
 }  // namespace fedarena

@@ -122,87 +122,79 @@ PartitionInput partition_input(const Examples& examples, std::int64_t classes) {
 
 }  // namespace
 
-const Dataset& SharedInputs::dataset(const Experiment& experiment) {
+template <typename T, typename Make>
+T& SharedInputs::made(std::map<std::string, T>& cache, const std::string& key, const Make& make) {
   const std::lock_guard lock(mutex_);
-  auto& dataset = datasets_[data_key(experiment)];
-  if (dataset == nullptr) {
+  const auto known = cache.find(key);
+  return known != cache.end() ? known->second : cache.emplace(key, make()).first->second;
+}
+
+const Dataset& SharedInputs::dataset(const Experiment& experiment) {
+  const Dataset& dataset = made(datasets_, data_key(experiment), [&] {
     Dataset loaded = load_data(experiment);
     if (std::optional<HostMemory> memory = hands_on_ ? hold(loaded) : std::nullopt) {
       loaded = dataset_in(*memory);
       host_memories_.insert_or_assign(data_key(experiment), std::move(*memory));
       give_freed_memory_back();
     }
-    dataset = std::make_unique<const Dataset>(std::move(loaded));
-  }
-  if (dataset->classes == 0) check_regression(experiment);
-  return *dataset;
+    return loaded;
+  });
+  if (dataset.classes == 0) check_regression(experiment);
+  return dataset;
 }
 
 const std::string& SharedInputs::data_hash(const Experiment& experiment) {
-  const std::lock_guard lock(mutex_);
-  std::string& hash = data_hashes_[stored_key(experiment)];
-  if (hash.empty()) hash = fedarena::data_hash(dataset(experiment), stored_proxy(experiment));
-  return hash;
+  return made(data_hashes_, stored_key(experiment),
+              [&] { return fedarena::data_hash(dataset(experiment), stored_proxy(experiment)); });
 }
 
 torch::Tensor SharedInputs::stored_proxy(const Experiment& experiment) {
   if (!has_proxy(experiment)) return {};
   const Dataset& data = dataset(experiment);
-  torch::Tensor& inputs = stored_proxies_[stored_key(experiment)];
-  if (!inputs.defined()) inputs = load_proxy(experiment, data);
-  return inputs;
+  return made(stored_proxies_, stored_key(experiment), [&] { return load_proxy(experiment, data); });
 }
 
 double SharedInputs::known_proxies(const Experiment& experiment) {
   if (!has_proxy(experiment)) return 0;
-  const std::lock_guard lock(mutex_);
-  const auto [known, is_new] = known_proxies_.try_emplace(stored_key(experiment));
-  if (is_new) {
+  return made(known_proxies_, stored_key(experiment), [&] {
     const Dataset& data = dataset(experiment);
     const torch::Tensor proxy = stored_proxy(experiment);
     const std::int64_t count = std::max(count_known_proxies(proxy, data), count_known_unscaled(experiment));
-    known->second = static_cast<double>(count) / static_cast<double>(proxy.size(0));
-  }
-  return known->second;
+    return static_cast<double>(count) / static_cast<double>(proxy.size(0));
+  });
 }
 
 torch::Tensor SharedInputs::proxy(const Experiment& experiment) {
   if (!has_proxy(experiment)) return {};
-  const std::lock_guard lock(mutex_);
-  torch::Tensor& inputs = proxies_[inputs_key(experiment)];
-  if (inputs.defined()) return inputs;
-  const torch::Tensor stored = stored_proxy(experiment);
-  const std::int64_t count = stored.size(0);
-  const Examples examples{.inputs = stored, .targets = torch::zeros({count}, torch::kInt64)};
-  const ExampleReader reader(dataset(experiment), tensor_options(experiment));
-  inputs = reader.read(examples, torch::arange(count, torch::kInt64)).inputs;
-  const bool on_host = hands_on_ && inputs.is_cpu();
-  if (std::optional<HostMemory> memory = on_host ? HostMemory::hold({}, {inputs}) : std::nullopt) {
-    inputs = memory->tensors().front();
-    host_memories_.insert_or_assign(inputs_key(experiment), std::move(*memory));
-    give_freed_memory_back();
-  }
-  return inputs;
+  return made(proxies_, inputs_key(experiment), [&] {
+    const torch::Tensor stored = stored_proxy(experiment);
+    const std::int64_t count = stored.size(0);
+    const Examples examples{.inputs = stored, .targets = torch::zeros({count}, torch::kInt64)};
+    const ExampleReader reader(dataset(experiment), tensor_options(experiment));
+    torch::Tensor inputs = reader.read(examples, torch::arange(count, torch::kInt64)).inputs;
+    const bool on_host = hands_on_ && inputs.is_cpu();
+    if (std::optional<HostMemory> memory = on_host ? HostMemory::hold({}, {inputs}) : std::nullopt) {
+      inputs = memory->tensors().front();
+      host_memories_.insert_or_assign(inputs_key(experiment), std::move(*memory));
+      give_freed_memory_back();
+    }
+    return inputs;
+  });
 }
 
 const Model& SharedInputs::model(const Experiment& experiment) {
-  const std::lock_guard lock(mutex_);
   const Dataset& data = dataset(experiment);
-  auto& model = models_[model_key(experiment)];
-  if (model == nullptr) {
-    model = std::make_unique<const Model>(
+  return *made(models_, model_key(experiment), [&] {
+    return std::make_unique<const Model>(
         build_model(experiment.model.name, without_weights(experiment.model.settings), model_input(data)),
         tensor_options(experiment));
-  }
-  return *model;
+  });
 }
 
 const Params* SharedInputs::initial_weights(const Experiment& experiment) {
   if (!has_weights(experiment.model)) return nullptr;
-  const std::lock_guard lock(mutex_);
-  Params& weights = initial_weights_[model_key(experiment)];
-  if (weights.empty()) weights = read_weights(experiment.model, model(experiment));
-  return &weights;
+  return &made(initial_weights_, model_key(experiment),
+               [&] { return read_weights(experiment.model, model(experiment)); });
 }
 
 std::shared_ptr<const PartitionedData> SharedInputs::dealt(const Experiment& experiment, std::int64_t seed) {
@@ -239,8 +231,7 @@ std::shared_ptr<const PartitionedData> SharedInputs::dealt(const Experiment& exp
 std::int64_t SharedInputs::data_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& [key, dataset] : datasets_) {
-    if (dataset == nullptr) continue;
-    for (const Examples* part : {&dataset->train, &dataset->test, &dataset->validation})
+    for (const Examples* part : {&dataset.train, &dataset.test, &dataset.validation})
       bytes += bytes_of(*part);
   }
   for (const auto* proxies : {&stored_proxies_, &proxies_}) {
@@ -287,7 +278,7 @@ void SharedInputs::take(const Experiment& experiment, std::span<const std::byte>
   Parts parts(from_host);
   const std::string data = parts.text(), proxy = parts.text(), hash = parts.text();
   const bool has_data = find(data_key(experiment), data, [&](const HostMemory& memory) {
-    datasets_[data_key(experiment)] = std::make_unique<const Dataset>(dataset_in(memory));
+    datasets_.insert_or_assign(data_key(experiment), dataset_in(memory));
   });
   const bool has_all = has_data && (!has_proxy(experiment) ||
                                     find(inputs_key(experiment), proxy, [&](const HostMemory& memory) {

@@ -62,6 +62,9 @@ class SharedInputs {
   void take(const Experiment& experiment, std::span<const std::byte> from_host);
 
  private:
+  // What the cache has under `key`, made now if it has nothing.
+  template <typename T, typename Make>
+  T& made(std::map<std::string, T>& cache, const std::string& key, const Make& make);
   torch::Tensor stored_proxy(const Experiment& experiment);
   std::string address_of(const std::string& key) const;
   // The memory of that address, unless it is the one that is known; false where there is none.
@@ -69,7 +72,7 @@ class SharedInputs {
             const std::function<void(const HostMemory&)>& use);
 
   std::recursive_mutex mutex_;
-  std::map<std::string, std::unique_ptr<const Dataset>> datasets_;
+  std::map<std::string, Dataset> datasets_;
   std::map<std::string, torch::Tensor> stored_proxies_,
       proxies_;  // as they are in files, as models take them
   std::map<std::string, std::string> data_hashes_;

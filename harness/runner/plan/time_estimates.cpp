@@ -41,9 +41,9 @@ DealtShares dealt_shares(const PlannedCell& cell, SharedInputs& inputs) {
 }
 
 TimeEstimate TimeEstimates::of(const PlannedCell& cell) {
-  const std::pair key(cell.point, cell.algorithm);
-  const auto known = estimates_.find(key);
-  return known != estimates_.end() ? known->second : estimates_.emplace(key, estimate(cell)).first->second;
+  const auto known = estimates_.find(cell.algorithm);
+  return known != estimates_.end() ? known->second
+                                   : estimates_.emplace(cell.algorithm, estimate(cell)).first->second;
 }
 
 TimeEstimate TimeEstimates::estimate(const PlannedCell& cell) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include "fedarena/base/pool.hpp"
 #include "fedarena/model.hpp"
@@ -34,7 +33,7 @@ class TimeEstimates {
   /// Both must outlive it. `pool`: of the run; who has no work on it makes nothing faster.
   TimeEstimates(SharedInputs& inputs, const WorkPool& pool) : inputs_(inputs), pool_(pool) {}
 
-  /// For all seeds of a point and an algorithm that of the first one asked for.
+  /// For all seeds of a point and an algorithm that of the first one asked for, which must outlive it.
   TimeEstimate of(const PlannedCell& cell);
 
  private:
@@ -43,7 +42,7 @@ class TimeEstimates {
 
   SharedInputs& inputs_;
   const WorkPool& pool_;
-  std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, TimeEstimate> estimates_;
+  std::map<const AlgorithmEntry*, TimeEstimate> estimates_;                  // of one point each
   std::map<std::tuple<const Model*, bool, std::int64_t>, double> measured_;  // by size of the batch
 };
 

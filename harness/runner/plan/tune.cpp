@@ -1,7 +1,10 @@
 #include "harness/runner/plan/tune.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -78,18 +81,12 @@ std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan,
 
 }  // namespace
 
-std::vector<PlannedCell> TunedExperiment::cells(const std::vector<std::string>& only) const {
-  std::vector<PlannedCell> cells = plan_cells({&point, 1}, only);
-  for (PlannedCell& cell : cells) cell.tuning = tunings.at(cell.algorithm->label);
-  return cells;
-}
-
 void check_untuned(const GridPoint& point, const TuningPlan& plan, const RunOptions& options) {
   std::set<std::string> tuned;
   for (const GridPoint& trial : plan.points) {
     for (const auto& [path, value] : trial.swept) tuned.insert(path);
   }
-  check_folders(plan_cells({&point, 1}), options.out, options.resume, tuned);
+  check_folders(plan_cells({point}), options.out, options.resume, tuned);
 }
 
 RunOptions trial_options(RunOptions options) {
@@ -101,8 +98,8 @@ RunOptions trial_options(RunOptions options) {
   return options;
 }
 
-std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& plan, const PluginHost& host,
-                                    const RunOptions& options, const std::atomic<bool>& stop) {
+std::vector<PlannedCell> tune(const GridPoint& point, const TuningPlan& plan, const PluginHost& host,
+                              const RunOptions& options, const std::atomic<bool>& stop) {
   check_untuned(point, plan, options);
   const RunOptions trials = trial_options(options);
   const std::vector<PlannedCell> cells = plan_cells(plan.points);
@@ -110,7 +107,7 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
   print(options.messages, "Tuning: {} trials of each algorithm ({}, seed {}), in {}\n", plan.trials,
         plan.search, plan.seed, trials.out.string());
   try {
-    if (!run_cells(cells, host, trials, stop)) return std::nullopt;
+    if (!run_cells(cells, host, trials, stop)) return {};
   } catch (const Error& error) {
     Complaint complaint = error.complaint();
     complaint.remedy += complaint.remedy.empty() ? "" : "\n";
@@ -120,24 +117,25 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
   return tuned_by_trials(point, plan, options);
 }
 
-TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, const RunOptions& options) {
+std::vector<PlannedCell> tuned_by_trials(const GridPoint& point, const TuningPlan& plan,
+                                         const RunOptions& options, const std::vector<std::string>& only) {
   const RunOptions trials = trial_options(options);
   const std::vector<PlannedCell> cells = plan_cells(plan.points);
   check_folders(cells, trials.out, true);
   for (const PlannedCell& trial : cells) check_finished(trials.out / trial.folder());
   const auto chosen = choose_trials(plan, trials.out);
-  TunedExperiment tuned{point, {}};
-  for (AlgorithmEntry& entry : tuned.point.experiment.algorithms) {
+  GridPoint tuned = point;
+  for (AlgorithmEntry& entry : tuned.experiment.algorithms) {
     const ChosenTrial& choice = chosen.at(entry.label);
     print(options.messages, "{}: {}: {}, by {}\n", entry.label, results::trials_text(choice.tuning),
           results::outcome_text(choice.tuning, entry.label, !entry.is_private()), choice.tuning.criterion);
     entry = choice.entry;
-    tuned.tunings.emplace(entry.label, choice.tuning);
   }
-  const std::vector<AlgorithmEntry>& algorithms = tuned.point.experiment.algorithms;
-  if (std::ranges::any_of(algorithms, &AlgorithmEntry::is_private))
+  if (std::ranges::any_of(tuned.experiment.algorithms, &AlgorithmEntry::is_private))
     print(options.messages, "note: {}\n", results::kTrialsNotCovered);
-  return tuned;
+  std::vector<PlannedCell> planned = plan_cells({std::move(tuned)}, only);
+  for (PlannedCell& cell : planned) cell.tuning = chosen.at(cell.algorithm->label).tuning;
+  return planned;
 }
 
 }  // namespace fedarena

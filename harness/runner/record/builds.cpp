@@ -68,10 +68,10 @@ std::string recorded_device(const Json& environment) {
 
 }  // namespace
 
-void check_plugin_and_device(const fs::path& run, const std::string& environment_json) {
+void check_plugin_and_device(const fs::path& run, const Json& environment) {
   const std::optional<results::Summary> summary = recorded_summary(run);
   if (!summary || is_finished(summary)) return;
-  const Json then = results::read_environment(run), now = parse_json<Json>(environment_json);
+  const Json then = results::read_environment(run);
   const std::string& algorithm = summary->algorithm;
   const auto refuse = [&](const std::string& found, const char* with) {
     throw Error::in(run, found,
@@ -79,12 +79,12 @@ void check_plugin_and_device(const fs::path& run, const std::string& environment
                                            "this cell again from the start.",
                                            with)});
   };
-  const std::string before = version_of(then, algorithm), after = version_of(now, algorithm);
+  const std::string before = version_of(then, algorithm), after = version_of(environment, algorithm);
   if (before != after) {
     refuse(fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, algorithm, after),
            "with the version");
   }
-  const std::string device = recorded_device(then), other = recorded_device(now);
+  const std::string device = recorded_device(then), other = recorded_device(environment);
   if (!device.empty() && device != other) {
     refuse(fmt::format("the run was begun on the device {}, but would go on on {}", device, other),
            "on a machine that has the device");
@@ -105,24 +105,22 @@ bool builds_go_on(const std::string& before, const std::string& now) {
          std::equal(then.begin(), then.end(), list.begin());
 }
 
-bool is_of_another_build(const fs::path& run, const std::string& environment_json,
-                         const std::string& algorithm) {
+bool is_of_another_build(const fs::path& run, const Json& environment, const std::string& algorithm) {
   try {
-    return last_build(results::read_environment(run), algorithm) !=
-           build_of(parse_json<Json>(environment_json), algorithm);
+    return last_build(results::read_environment(run), algorithm) != build_of(environment, algorithm);
   } catch (const Error&) {  // `verify` names it
     return false;
   }
 }
 
-void check_same_code(const fs::path& run, const std::string& environment_json, const std::string& algorithm,
+void check_same_code(const fs::path& run, const Json& environment, const std::string& algorithm,
                      const std::string& found) {
   const auto code_of = [](Json build) {
     for (const char* field : {"arithmetic", "gpu"}) build.erase(field);
     return build;
   };
   const Json before = last_build(results::read_environment(run), algorithm);
-  if (code_of(before) == code_of(build_of(parse_json<Json>(environment_json), algorithm))) return;
+  if (code_of(before) == code_of(build_of(environment, algorithm))) return;
   throw Error::in(
       run, found,
       {.remedy = "Finish the run with that build, since other answers under the same noise would "
@@ -130,17 +128,17 @@ void check_same_code(const fs::path& run, const std::string& environment_json, c
                  "start, if nobody has seen anything of those rounds."});
 }
 
-std::optional<std::string> environment_with_build(const fs::path& run, const std::string& environment_json,
+std::optional<std::string> environment_with_build(const fs::path& run, const Json& environment,
                                                   const std::string& algorithm, std::int64_t round) {
-  Json environment = results::read_environment(run);
-  const Json now = build_of(parse_json<Json>(environment_json), algorithm);
-  if (last_build(environment, algorithm) == now) return std::nullopt;
+  Json recorded = results::read_environment(run);
+  const Json now = build_of(environment, algorithm);
+  if (last_build(recorded, algorithm) == now) return std::nullopt;
   Json entry{{"from_round", round}};
   for (const auto& [field, value] : now.items()) entry[field] = value;
-  Json& builds = environment[kBuilds];
+  Json& builds = recorded[kBuilds];
   if (!builds.is_array()) builds = Json::array();
   builds.push_back(std::move(entry));
-  return results::json_text(environment, 1) + "\n";
+  return results::json_text(recorded, 1) + "\n";
 }
 
 }  // namespace fedarena

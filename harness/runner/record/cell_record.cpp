@@ -75,10 +75,10 @@ void replace_by_copy(const fs::path& file) {
 
 }  // namespace
 
-CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
+CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const results::Json& environment,
                        results::Summary plan, bool resume,
                        const std::optional<results::RecordedPartition>& partition)
-    : environment_(environment_json),
+    : environment_(environment),
       guesses_(cell.audit.guesses),
       summary_(std::move(plan)),
       due_(Clock::now() + kCheckpointInterval) {
@@ -104,8 +104,9 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
   if (fs::exists(marker, ignored)) {
     open(path, toml);  // again: its last writer may just have ended
   } else {
-    directory_ = results::RunDirectory::create(path, toml, environment_json, summary_,
-                                               partition ? constant_files_.at(results::kPartitionFile) : "");
+    directory_ =
+        results::RunDirectory::create(path, toml, results::json_text(environment, 1) + "\n", summary_,
+                                      partition ? constant_files_.at(results::kPartitionFile) : "");
   }
 }
 
@@ -164,7 +165,7 @@ void CellRecord::restore(Simulation& simulation) {
     chain_ = chain_of(directory_->rounds());
     check_published(*directory_, *published, chain_, summary_);
   } else {  // of a run that begins again, this process is the first
-    own().write_file_atomically(results::kEnvironmentFile, environment_);
+    own().write_file_atomically(results::kEnvironmentFile, results::json_text(environment_, 1) + "\n");
   }
   const bool lacks_last = published && !published->unpublished.empty() &&
                           directory_->rounds_recorded() < simulation.rounds_done();

@@ -26,7 +26,7 @@ class CellRecord {
   /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment, and
   /// when another process or job is at it; so does whatever writes later, once a job has lost its claim.
   /// `partition`: its card, written when the directory is made.
-  CellRecord(const std::filesystem::path& path, const Experiment& cell, const std::string& environment_json,
+  CellRecord(const std::filesystem::path& path, const Experiment& cell, const results::Json& environment,
              results::Summary plan, bool resume,
              const std::optional<results::RecordedPartition>& partition = std::nullopt);
 
@@ -68,7 +68,7 @@ class CellRecord {
   void write_summary(std::string_view state);
   void write_summary(std::string_view state, results::Summary summary);
 
-  std::string environment_;                            // of this process, as JSON
+  results::Json environment_;                          // of this process
   std::map<std::string, std::string> constant_files_;  // written at the start, by name
   std::int64_t guesses_ = 0;                           // of the audit
   results::Summary summary_;

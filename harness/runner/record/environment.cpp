@@ -32,7 +32,7 @@ std::string processor_name() {
   return "unknown";
 }
 
-// The library that answers BLAS calls, as the process has it mapped.
+// The path of the library that answers BLAS calls, as the process has it mapped.
 std::string blas_library() {
   std::ifstream file("/proc/self/maps");
   for (std::string line; std::getline(file, line);) {
@@ -90,6 +90,7 @@ void add_gpu(const Gpu& gpu, nlohmann::json& document) {
   document["deterministic"] = gpu.deterministic;
 }
 
+// Of one thread.
 double measure_gflops() {
   constexpr std::int64_t kSize = 384;
   const torch::Tensor left = torch::ones({kSize, kSize});
@@ -113,12 +114,9 @@ std::string arithmetic() {
   return fmt::format("{}, OpenBLAS {}", libtorch, reinterpret_cast<const char* (*)()>(symbol)());
 }
 
-Environment observe_environment(const PluginHost& host, int workers, torch::Device device) {
+results::Json observe_environment(const PluginHost& host, int workers, torch::Device device) {
   utsname system{};
   uname(&system);
-  Environment result;
-  result.blas = blas_library();
-  result.blas_gflops = measure_gflops();
   nlohmann::json document{
       {"fedarena", FEDARENA_VERSION},
       {"commit", FEDARENA_COMMIT},
@@ -131,30 +129,26 @@ Environment observe_environment(const PluginHost& host, int workers, torch::Devi
       {"cores", std::thread::hardware_concurrency()},
       {"workers", workers},
       {"device", device.str()},
-      {"blas", result.blas},
-      {"blas_gflops_one_thread", result.blas_gflops},
+      {"blas", blas_library()},
+      {"blas_gflops_one_thread", measure_gflops()},
       {"arithmetic", arithmetic()},
       {"plugins", plugins_of(host)},
   };
-  if (device.is_cuda()) {
-    const Gpu gpu = observe_gpu(device.index());
-    add_gpu(gpu, document);
-    result.gpu = gpu.name.empty() ? "unknown" : gpu.name;
-  }
-  result.json = document.dump(1) + "\n";
-  return result;
+  if (device.is_cuda()) add_gpu(observe_gpu(device.index()), document);
+  return document;
 }
 
 std::string build_identity(const PluginHost& host) {
   return fmt::format("{} {} {}", program_digest(), TORCH_VERSION, plugins_of(host).dump());
 }
 
-std::string slow_blas_warning(const Environment& environment) {
-  if (environment.blas_gflops >= kSlowGflops) return {};
+std::string slow_blas_warning(const results::Json& environment) {
+  const double gflops = environment.at("blas_gflops_one_thread");
+  if (gflops >= kSlowGflops) return {};
   return fmt::format(
       "warning: matrix products run at {:.1f} GFLOP/s on one core ({}); a tuned BLAS is ten times faster.\n"
       "  Install OpenBLAS (Debian and Ubuntu: apt-get install libopenblas-dev) and run again.",
-      environment.blas_gflops, environment.blas);
+      gflops, environment.at("blas").get<std::string>());
 }
 
 }  // namespace fedarena

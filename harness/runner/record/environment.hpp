@@ -5,20 +5,14 @@
 #include <torch/types.h>
 
 #include "harness/loader/plugin_host.hpp"
+#include "results/record/json_fields.hpp"
 
 namespace fedarena {
 
-/// What a run ran on, for `environment.json`.
-struct Environment {
-  std::string blas;        ///< path of the BLAS library, or "built into LibTorch"
-  double blas_gflops = 0;  ///< of one thread, on a 384x384 matrix product of floats
-  std::string gpu;         ///< name of the GPU; empty on the CPU
-  std::string json;        ///< versions, processor, device, BLAS, workers, plugins, as JSON
-};
-
+/// What a run runs on, as `environment.json` has it: versions, processor, device, BLAS, workers, plugins.
 /// Looks at machine and build; takes some milliseconds. `workers` are recorded as given; `device` is what
 /// models are trained on.
-Environment observe_environment(const PluginHost& host, int workers, torch::Device device);
+results::Json observe_environment(const PluginHost& host, int workers, torch::Device device);
 
 /// Whose loops add up numbers in this process: those that LibTorch and, where that is the BLAS, OpenBLAS take
 /// on this processor or by ATEN_CPU_CAPABILITY and OPENBLAS_CORETYPE, such as "LibTorch AVX2, OpenBLAS
@@ -29,6 +23,6 @@ std::string arithmetic();
 std::string build_identity(const PluginHost& host);
 
 /// A warning with its remedy when the BLAS is so slow that every figure of speed would mislead; else empty.
-std::string slow_blas_warning(const Environment& environment);
+std::string slow_blas_warning(const results::Json& environment);
 
 }  // namespace fedarena

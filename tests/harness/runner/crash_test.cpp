@@ -6,8 +6,8 @@
 #include <string>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
+#include "results/record/run_setup.hpp"
 #include "tests/harness/runner/crashing_runs.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
@@ -177,10 +177,10 @@ TEST_P(Crashes, DoNotBeginAgainWithoutTheCheckpointUnlessNoiseComesAgain) {
 }
 
 // Of a commit, and a digest of the plugin.
-std::string build_of(const char* commit, const char* digest) {
-  return fmt::format(
+results::Json build_of(const char* commit, const char* digest) {
+  return results::Json::parse(fmt::format(
       R"({{"commit": "{}", "plugins": [{{"name": "sgd", "sha256": "{}", "algorithms": ["sgd"]}}]}})", commit,
-      digest);
+      digest));
 }
 
 // Two answers under one noise tell what it hides.
@@ -198,21 +198,18 @@ TEST_P(Crashes, DoNotAnswerAgainByAnotherBuildWhatIsPublished) {
 
 TEST_P(Crashes, ListTheBuildsThatGoOn) {
   const auto with = build_of;
-  const std::string begun = environment = with("one", "a");
+  const results::Json begun = environment = with("one", "a");
   run_and_interrupt_after(1);
-  const auto recorded = [&] {
-    return nlohmann::json::parse(results::read_whole_file(folder / results::kEnvironmentFile));
-  };
-  EXPECT_EQ(recorded(), nlohmann::json::parse(begun)) << "the build that began is listed at the top";
+  EXPECT_EQ(results::read_environment(folder), begun) << "the build that began is listed at the top";
   environment = with("one", "b");  // its plugin was built anew
   ASSERT_FALSE(run(3)) << "it dies when its build is listed and its checkpoint does not know of it";
   ASSERT_TRUE(run(kNever));
-  nlohmann::json both = recorded();
+  results::Json both = results::read_environment(folder);
   ASSERT_EQ(both["builds"].size(), 1U);
   EXPECT_EQ(both["builds"][0]["from_round"], 2);
   EXPECT_EQ(both["builds"][0]["plugins"][0]["sha256"], "b");
   both.erase("builds");
-  EXPECT_EQ(both, nlohmann::json::parse(begun));
+  EXPECT_EQ(both, begun);
 }
 
 std::vector<PrivacyPolicy> crashing_policies() {

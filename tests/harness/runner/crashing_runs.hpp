@@ -224,7 +224,8 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   fs::path folder;
   std::int64_t planned = kRounds;
   std::int64_t interrupted_after = 0;  // this round; 0: never
-  std::string environment = "{}", data_hash = std::string(64, 'a');
+  results::Json environment = results::Json::object();
+  std::string data_hash = std::string(64, 'a');
   int steps_at_the_end = kNever;
   std::map<std::int64_t, std::set<double>> seen, published;
   std::map<std::int64_t, std::set<std::int64_t>> remembered;  // by client 0

@@ -25,7 +25,7 @@ TEST_F(Policies, OnRecordsWriteEveryStepOfEveryParticipant) {
     expected.add_client(client, record.examples);
   while (!simulation.finished()) {
     const results::RoundRecord record = simulation.next_round();
-    for (const std::int64_t client : choose_cohort(4, record.round, 4, 2)) {
+    for (const std::int64_t client : draw_cohort(4, record.round, 4, 2)) {
       const auto examples = static_cast<double>(partition[static_cast<std::size_t>(client)].size());
       expected.record(
           record.round, client,
@@ -77,7 +77,7 @@ TEST_F(Policies, OnMessagesWriteEachOfThemAndNothingThatStaysWithTheClient) {
     expected.add_client(client, record.examples);
   while (!simulation.finished()) {
     const results::RoundRecord record = simulation.next_round();
-    for (const std::int64_t client : choose_cohort(4, record.round, 4, 2))
+    for (const std::int64_t client : draw_cohort(4, record.round, 4, 2))
       expected.record(record.round, client,
                       RoundAccesses({{Gaussian{1.2, Adjacency::kReplaceOne}, 1}}, {{}}));
     EXPECT_EQ(simulation.ledger(), expected);
@@ -95,7 +95,7 @@ TEST_F(Policies, OnMessagesHideThemFromTheServer) {
   LocalPolicy policy = messages_hidden();
   policy.clip_norm = 1e-9;  // the messages are noise
   Simulation simulation(setup(policy));
-  const std::int64_t first = choose_cohort(4, 1, 4, 2)[0];
+  const std::int64_t first = draw_cohort(4, 1, 4, 2)[0];
   const Params attacked = simulation.next_uplink(first).message[kUpdate];
   simulation.next_round();
   EXPECT_TRUE(torch::equal(seen.at(0).flat(), attacked.flat()));

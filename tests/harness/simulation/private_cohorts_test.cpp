@@ -33,7 +33,7 @@ TEST_F(PrivateCohorts, AreSampledOnlyWhereClientsAreHidden) {
       const results::RoundRecord record = simulation.next_round();
       sizes.insert(record.clients);
       EXPECT_EQ(cohorts[record.round],
-                poisson ? sample_cohort(4, record.round, 4, 2) : choose_cohort(4, record.round, 4, 2));
+                draw_cohort(4, record.round, 4, 2, poisson ? kPoisson : kWithoutReplacement));
     }
     if (poisson) {
       EXPECT_GT(sizes.size(), 3U);
@@ -157,7 +157,7 @@ TEST_F(SecretCohorts, ComeFromNoSeedWhereTheClaimCountsOnThem) {
   }
   EXPECT_EQ(first_cohort(setup(with(kSystemNoise, kWithoutReplacement))).size(), 32U);
   // Of other units nothing is amplified by them, and who takes part is public.
-  const std::vector<std::int64_t> drawn = choose_cohort(4, 1, 64, 32);
+  const std::vector<std::int64_t> drawn = draw_cohort(4, 1, 64, 32);
   EXPECT_EQ(first_cohort(setup(records_hidden(kSystemNoise))),
             std::set<std::int64_t>(drawn.begin(), drawn.end()));
 }

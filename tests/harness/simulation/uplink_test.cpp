@@ -22,7 +22,7 @@ TEST_F(SeenUplinks, AreWhatTheServerReceives) {
     };
     Simulation simulation(setup(policy));
     simulation.next_round();
-    const std::int64_t client = choose_cohort(4, 2, 4, 2).back();
+    const std::int64_t client = draw_cohort(4, 2, 4, 2).back();
     const Bytes before = simulation.save();
     const SeenUplink seen = simulation.next_uplink(client);
     EXPECT_EQ(simulation.save(), before);
@@ -48,7 +48,7 @@ TEST_F(SeenUplinks, AreThePrivatisedMeansWhereClientsAreHidden) {
   Params mean;
   algorithm.on_aggregate = [&](Server&, const Uplink& uplink) { mean = uplink.mean(kUpdate); };
   Simulation simulation(setup(policy));
-  const SeenUplink seen = simulation.next_uplink(choose_cohort(4, 1, 4, 2).front());
+  const SeenUplink seen = simulation.next_uplink(draw_cohort(4, 1, 4, 2).front());
   simulation.next_round();
   EXPECT_TRUE(same(seen.message[kUpdate], mean));
   EXPECT_FALSE(seen.message.contains(kExamples.name));
