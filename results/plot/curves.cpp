@@ -93,11 +93,12 @@ void check_logarithms(const Curves& curves, const CurveStyle& style) {
   for (const CurvePanel& panel : curves.panels) {
     for (const Curve& curve : panel.curves) {
       for (const CurvePoint& point : curve.points) {
-        if ((!style.log_x || point.x > 0) && (!style.log_y || point.y > 0)) continue;
+        const bool x_fits = !style.log_x || point.x > 0;
+        if (x_fits && (!style.log_y || point.y > 0)) continue;
         throw Error(Complaint{
             .found = fmt::format("{} in round {}: a logarithmic axis has no place for {} {}", curve.name,
-                                 point.round, point.x > 0 ? curves.y.name : std::string(curves.x.name),
-                                 short_number(point.x > 0 ? point.y : point.x))});
+                                 point.round, x_fits ? curves.y.name : std::string(curves.x.name),
+                                 short_number(x_fits ? point.y : point.x))});
       }
     }
   }
