@@ -114,6 +114,7 @@ Row make_row(const RowRuns& gathered) {
   Row row;
   static_cast<RowKey&>(row) = gathered.key;
   row.privacy = gathered.privacy();
+  row.conditions = row_conditions(gathered.runs.front()->settings);
   row.tuning = gathered.summary().tuning;
   for (const FoundRun* run : gathered.runs) {
     row.seeds.push_back({.path = run->path, .summary = *run->summary});
