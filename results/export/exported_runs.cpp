@@ -59,7 +59,7 @@ template <typename Wanted>
 void add_attack(const MembershipAttack& attack, const Wanted& wanted, std::vector<RoundValue>& values) {
   for (const AttackMeasure& measure : attack_measures()) {
     if (!wanted(measure.field)) continue;
-    const double number = attack.separation.*measure.member;
+    const double number = attack.separation.*measure.of_attack;
     values.push_back({.measure = measure.field,
                       .group = "attacks",
                       .name = fmt::format("{}_{}", measure.field, attack.score),

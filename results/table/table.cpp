@@ -241,7 +241,7 @@ std::optional<Spread> Row::attacked(const std::string& score, const AttackMeasur
   for (const SeedResult& seed : seeds) {
     const auto found = seed.attacks.find(score);
     if (found == seed.attacks.end()) return std::nullopt;
-    values.push_back(found->second.*what.member);
+    values.push_back(found->second.*what.of_attack);
   }
   return spread_of(values);
 }
