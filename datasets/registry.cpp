@@ -10,7 +10,6 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "datasets/data_hash.hpp"
-#include "datasets/source.hpp"
 
 // The table. A line NAME stands for a function `DatasetSource NAME_source()` in a file of its own.
 #define FEDARENA_DATASETS(LINE) \
@@ -41,11 +40,6 @@ const auto& sources() {
   return table;
 }
 
-const DatasetSource& find_source(const std::string& name) {
-  if (const DatasetSource* source = find_named(sources(), name, &DatasetSource::name)) return *source;
-  throw unknown_name(fmt::format("there is no data set \"{}\"", name), name, dataset_names());
-}
-
 /// The variable's value, or "" when it is not set.
 std::string environment(const char* variable) {
   const char* value = std::getenv(variable);
@@ -56,21 +50,14 @@ std::string environment(const char* variable) {
 
 std::vector<std::string> dataset_names() { return names_of(sources(), &DatasetSource::name); }
 
-std::string dataset_summary(const std::string& name) { return find_source(name).summary; }
-
-const std::vector<Field>& dataset_fields(const std::string& name) { return find_source(name).fields; }
-
-const std::vector<std::string>& dataset_required(const std::string& name) {
-  return find_source(name).required;
+const DatasetSource& dataset_source(const std::string& name) {
+  if (const DatasetSource* source = find_named(sources(), name, &DatasetSource::name)) return *source;
+  throw unknown_name(fmt::format("there is no data set \"{}\"", name), name, dataset_names());
 }
-
-DatasetOrigin dataset_origin(const std::string& name) { return find_source(name).origin; }
-
-const PublishedFiles& dataset_files(const std::string& name) { return find_source(name).files; }
 
 std::vector<std::filesystem::path> find_dataset(const std::string& name, const Settings& settings,
                                                 const SearchPath& search_path) {
-  const DatasetSource& source = find_source(name);
+  const DatasetSource& source = dataset_source(name);
   if (source.find != nullptr) return source.find(complete(source.fields, settings), search_path);
   if (source.origin != DatasetOrigin::kFiles) return {};
   return find_published(source.files, search_path);
@@ -79,7 +66,7 @@ std::vector<std::filesystem::path> find_dataset(const std::string& name, const S
 std::vector<std::filesystem::path> own_files(const std::string& name, const Settings& settings,
                                              const SearchPath& search_path) {
   std::vector<std::filesystem::path> files;
-  if (dataset_origin(name) != DatasetOrigin::kOwn) return files;
+  if (dataset_source(name).origin != DatasetOrigin::kOwn) return files;
   for (const auto& [key, value] : settings) {
     const auto* path = std::get_if<std::string>(&value);
     if (path == nullptr || path->empty() || !key.ends_with("path")) continue;
@@ -92,13 +79,13 @@ std::vector<std::filesystem::path> own_files(const std::string& name, const Sett
 }
 
 void check_dataset(const std::string& name, const Settings& settings) {
-  const DatasetSource& source = find_source(name);
+  const DatasetSource& source = dataset_source(name);
   if (source.check != nullptr) source.check(settings);
 }
 
 std::string describe_dataset(const std::string& name, const Settings& settings) {
   std::vector<std::string> parts;
-  for (const Field& field : find_source(name).fields) {
+  for (const Field& field : dataset_source(name).fields) {
     for (const auto& [key, value] : settings) {
       if (key == field.name && value != field.fallback)
         parts.push_back(fmt::format("{} = {}", key, to_text(value)));
@@ -108,7 +95,7 @@ std::string describe_dataset(const std::string& name, const Settings& settings) 
 }
 
 Dataset load_dataset(const std::string& name, const Settings& settings, const SearchPath& search_path) {
-  const DatasetSource& source = find_source(name);
+  const DatasetSource& source = dataset_source(name);
   const Settings whole = complete(source.fields, settings);
   if (source.check != nullptr) source.check(whole);
   Dataset dataset = source.load(whole, search_path);
@@ -125,7 +112,7 @@ Dataset load_dataset(const std::string& name, const Settings& settings, const Se
 
 torch::Tensor load_unscaled_inputs(const std::string& name, const Settings& settings,
                                    const SearchPath& search_path) {
-  const DatasetSource& source = find_source(name);
+  const DatasetSource& source = dataset_source(name);
   if (source.unscaled == nullptr) return {};
   return source.unscaled(complete(source.fields, settings), search_path);
 }

@@ -6,29 +6,15 @@
 
 #include "fedarena/base/schema.hpp"
 
-#include "datasets/dataset.hpp"
-#include "datasets/published/published_files.hpp"
+#include "datasets/source.hpp"
 
 namespace fedarena {
 
 /// The names that `load_dataset` knows, in the order of the registry's table.
 std::vector<std::string> dataset_names();
 
-/// One sentence on the data set, for help texts. Throws Error when the name is unknown.
-std::string dataset_summary(const std::string& name);
-
-/// The settings of a data set. Throws Error when the name is unknown.
-const std::vector<Field>& dataset_fields(const std::string& name);
-
-/// Those settings that must be given. Throws Error when the name is unknown.
-const std::vector<std::string>& dataset_required(const std::string& name);
-
-/// Throws Error when the name is unknown.
-DatasetOrigin dataset_origin(const std::string& name);
-
-/// What a data set is read from, with sizes and digests; without files where the program draws it or where
-/// they may have any names. Throws Error when the name is unknown.
-const PublishedFiles& dataset_files(const std::string& name);
+/// What the data set's file says of it. Throws Error when the name is unknown.
+const DatasetSource& dataset_source(const std::string& name);
 
 /// The files that `load_dataset` would read, by their names alone: their content is not looked at. None for a
 /// data set that the program draws or that the user brings under a path. Throws Error when they are not

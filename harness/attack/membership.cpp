@@ -74,7 +74,7 @@ class Attacker {
     const auto directory = results::RunDirectory::open(run_.path());
     results::MembershipAttacks attacks{
         .run = sha256_of(std::string_view(directory.read_file(results::kSummaryFile))),
-        .seed = static_cast<std::uint64_t>(run_.summary().seed),
+        .seed = run_.summary().seed,
         .non_members = std::string(examples_.non_members_are),
         .member_examples = scored(examples_.members, true),
         .non_member_examples = scored(examples_.non_members, false),

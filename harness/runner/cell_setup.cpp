@@ -41,7 +41,7 @@ CanaryPlan canary_plan(const Experiment& experiment) {
 
 std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, const std::string& plugin) {
   const Experiment& experiment = cell.point->experiment;
-  if (dataset_origin(experiment.data.name) == DatasetOrigin::kDrawn) return cell.identity();
+  if (dataset_source(experiment.data.name).origin == DatasetOrigin::kDrawn) return cell.identity();
   return cell.identity(fmt::format("\n{}\n{}\n", inputs.data_hash(experiment), plugin));
 }
 

@@ -64,7 +64,7 @@ void verify_attacks(const AuditedRun& run, Verification& verification) {
   const std::optional<MembershipAttacks> attacks = read_attacks(run.directory.path());
   if (!attacks) return;
   Comparison compare(verification, run.file(kAttackFile));
-  compare.integer("seed", static_cast<std::int64_t>(attacks->seed), summary.seed);
+  compare.integer("seed", attacks->seed, summary.seed);
   const std::int64_t client =
       std::ranges::max_element(attacks->member_examples, {}, &ScoredExample::client)->client;
   compare.result(client < summary.clients, "clients", std::to_string(client),

@@ -123,7 +123,7 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   if (const std::optional<MembershipAttacks> attacks = read_attacks(path)) {
     for (const MembershipAttack& attack : attacks->attacks) {
       for (const AttackMeasure& measure : attack_measures())
-        cells.add(attack_column(attack.score, measure), attack.separation.*measure.member);
+        cells.add(attack_column(attack.score, measure), attack.separation.*measure.of_attack);
     }
   }
   Summary summary = run.summary();

@@ -135,7 +135,8 @@ const char* across_of(const std::string& condition) {
 
 // But for what tells the points of a grid apart.
 void compare_conditions(const FoundRun& left, const FoundRun& right, Differences& differences) {
-  for (const ConditionDifference& found : condition_differences(left.path, right.path)) {
+  for (const ConditionDifference& found :
+       condition_differences(row_conditions(left.settings), row_conditions(right.settings))) {
     if (swept_value(left.summary->sweep, found.key) || swept_value(right.summary->sweep, found.key)) continue;
     add(differences, across_of(found.key), found.key, found.left, found.right);
   }

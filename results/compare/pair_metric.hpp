@@ -23,7 +23,7 @@ class PairMetric {
   /// Fractions are printed in percent, their differences in percentage points.
   bool is_fraction() const { return metric_.quantity.is_share(); }
   /// Not what rounds have, but what attacks on the finished run do.
-  bool is_of_attacks() const { return metric_.quantity.attack != nullptr; }
+  bool is_of_attacks() const { return metric_.quantity.is_of_attacks(); }
   /// As users write it: "worst-client@round=20".
   const std::string& name() const { return metric_.text; }
   /// For a legend: "Accuracy after the last round".

@@ -192,7 +192,8 @@ std::string event_file(const ExportedRun& run, const Measures& measures) {
                                    .bytes(event::kFileVersion, "brain.Event:2")
                                    .encoded());
   file += event_record(
-      seconds, 0, text_summary("settings", settings_text(run.summary, is_control(run.summary, run.folder))));
+      seconds, 0,
+      text_summary("settings", settings_text(run.summary, is_control(run.summary, run.settings))));
   for (const RoundRecord& round : run.rounds) {
     seconds += secret ? 1 : round.train_seconds + round.evaluation_seconds;
     ProtobufMessage scalars;

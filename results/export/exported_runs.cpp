@@ -59,7 +59,7 @@ template <typename Wanted>
 void add_attack(const MembershipAttack& attack, const Wanted& wanted, std::vector<RoundValue>& values) {
   for (const AttackMeasure& measure : attack_measures()) {
     if (!wanted(measure.field)) continue;
-    const double number = attack.separation.*measure.member;
+    const double number = attack.separation.*measure.of_attack;
     values.push_back({.measure = measure.field,
                       .group = "attacks",
                       .name = fmt::format("{}_{}", measure.field, attack.score),
@@ -97,7 +97,7 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
       secret += is_secret(DrawnSizes::kBatches, run.summary->privacy) ? 1 : 0;
       for (const std::string& warning : warnings(*run.summary)) ++warned[warning];
       exported.runs.push_back({.name = names[i],
-                               .folder = run.path,
+                               .settings = std::move(run.settings),
                                .summary = std::move(*run.summary),
                                .rounds = std::move(rounds)});
     } catch (const Error& error) {

@@ -9,13 +9,14 @@
 
 #include "results/record/attack_file.hpp"
 #include "results/record/record.hpp"
+#include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
 
 /// A run with all that is exported of it.
 struct ExportedRun {
-  std::string name;              ///< its path below the given folders, such as "fedavg-seed-1"; unique
-  std::filesystem::path folder;  ///< its run directory
+  std::string name;           ///< its path below the given folders, such as "fedavg-seed-1"; unique
+  ResolvedSettings settings;  ///< what its experiment file says
   Summary summary;
   std::vector<RoundRecord> rounds;                ///< at least one
   std::optional<MembershipAttacks> attacks = {};  ///< on its last model

@@ -79,7 +79,7 @@ void append_privacy(std::vector<Field>& fields, const ExportedRun& run) {
   fields.push_back(text_if_any("conversion", is_private ? claim.settings.conversion : ""));
   fields.push_back(text_if_any("assumed", assumption(run.summary)));
   fields.push_back(text_if_any("public_data", public_text(claim)));
-  fields.push_back({"control", if_private(is_control(run.summary, run.folder) ? "true" : "false"), true});
+  fields.push_back({"control", if_private(is_control(run.summary, run.settings) ? "true" : "false"), true});
 }
 
 // What is the same on every line of a run.

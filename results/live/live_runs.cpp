@@ -102,8 +102,9 @@ std::vector<FoundRun> runs_below(std::vector<fs::path> folders) {
 }
 
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
-                   std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written) {
-  const bool control = is_control(summary, path), finished = summary.state == kFinished;
+                   std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written,
+                   const ResolvedSettings& settings) {
+  const bool control = is_control(summary, settings), finished = summary.state == kFinished;
   LiveCell cell{.path = path,
                 .work = work_of(summary, held),
                 .summary = summary,
@@ -143,7 +144,7 @@ std::vector<LiveCell> cells_of(std::span<const FoundRun> runs, const FolderLocks
     cells.push_back(cell_or_problem(run, [&] {
       std::vector<RoundRecord> rounds;
       if (run.summary->state != kFinished) rounds = recorded_rounds(run.path, *run.summary);
-      return live_cell(run.path, *run.summary, rounds, is_held(run.path, locks), 0);
+      return live_cell(run.path, *run.summary, rounds, is_held(run.path, locks), 0, run.settings);
     }));
   }
   return cells;
@@ -175,7 +176,7 @@ LiveCell LiveRuns::cell_of(const FoundRun& run, const FolderLocks& locks, fs::fi
     const double since = std::chrono::duration<double>(now - reading.written).count();
     Summary summary = *run.summary;
     if (summary.state != kFinished) summary.privacy = reading.claim;
-    return live_cell(run.path, summary, reading.rounds, is_held(run.path, locks), since);
+    return live_cell(run.path, summary, reading.rounds, is_held(run.path, locks), since, run.settings);
   });
 }
 

@@ -69,9 +69,10 @@ void set_running(LiveCell& cell);
 /// What the record of a run says. `rounds`: those on disk; of a finished run the summary tells how many they
 /// are and the last evaluation, so that none need be given. `held`: whether a process holds the directory;
 /// none when that cannot be told, and the record alone counts. `since_written`: seconds since the rounds were
-/// written last.
+/// written last. `settings`: of its experiment file.
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
-                   std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written);
+                   std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written,
+                   const ResolvedSettings& settings = {});
 
 /// As `find_runs`, but folders may hold no run, yet or any more.
 std::vector<FoundRun> runs_below(std::vector<std::filesystem::path> folders);

@@ -250,17 +250,18 @@ std::optional<double> as_double(const Maybe& value) {
 std::span<const CatalogueEntry> catalogue() { return kCatalogue; }
 
 std::span<const AttackMeasure> attack_measures() {
+  // An AUC is not a share: it is never printed in percent.
   static constexpr auto kMeasures = std::to_array<AttackMeasure>({
-      {"attack-auc", "attack_auc", "AUC", "Area below the ROC curve of the membership attack",
-       &Separation::auc, kError},
-      {"attack-tpr-1", "attack_tpr_at_1_percent", "TPR at 1 % FPR (%)",
-       "True positive rate at 1 % false positives of the membership attack", &Separation::tpr_at_1_percent,
-       kShare},
-      {"attack-tpr-01", "attack_tpr_at_01_percent", "TPR at 0.1 % FPR (%)",
-       "True positive rate at 0.1 % false positives of the membership attack", &Separation::tpr_at_01_percent,
-       kShare},
-      {"attack-advantage", "attack_advantage", "advantage (%)", "Advantage of the membership attack",
-       &Separation::advantage, kShare},
+      named("attack-auc", "AUC", "Area below the ROC curve of the membership attack",
+            {.field = "attack_auc", .unit = kError, .of_attack = &Separation::auc}),
+      named("attack-tpr-1", "TPR at 1 % FPR (%)",
+            "True positive rate at 1 % false positives of the membership attack",
+            {.field = "attack_tpr_at_1_percent", .of_attack = &Separation::tpr_at_1_percent}),
+      named("attack-tpr-01", "TPR at 0.1 % FPR (%)",
+            "True positive rate at 0.1 % false positives of the membership attack",
+            {.field = "attack_tpr_at_01_percent", .of_attack = &Separation::tpr_at_01_percent}),
+      named("attack-advantage", "advantage (%)", "Advantage of the membership attack",
+            {.field = "attack_advantage", .of_attack = &Separation::advantage}),
   });
   return kMeasures;
 }

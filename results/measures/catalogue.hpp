@@ -43,23 +43,20 @@ struct CatalogueEntry {
   std::optional<Claim> PrivacyClaim::*claim = nullptr;
   /// Of a finished run, for a column; none where its summary lacks it.
   std::optional<double> (*of_summary)(const Summary&) = nullptr;
+  /// Of an attack on the finished run, which rounds do not have.
+  double Separation::*of_attack = nullptr;
 };
 
-/// All of them, in the order in which help and exports list them. A number that rounds record is one entry.
+/// All but those of attacks, in the order in which help and exports list them. A number that rounds record is
+/// one entry.
 std::span<const CatalogueEntry> catalogue();
 
 /// The entry that may be asked for under that name; nullptr without any.
 const CatalogueEntry* find_entry(std::string_view name);
 
-/// A number that is known of each attack on the membership of a run's examples, once for each score.
-struct AttackMeasure {
-  std::string_view name;     ///< as the command line has it before the score: "attack-auc"
-  std::string_view field;    ///< as exports and columns for programs have it before the score: "attack_auc"
-  std::string_view heading;  ///< for readers, with its unit
-  std::string_view words;    ///< to begin a legend
-  double Separation::*member;
-  NumberUnit unit;  ///< an AUC is not a share: it is never printed in percent
-};
+/// What is known of each attack on the membership of a run's examples, once for each score, which follows
+/// name and field: "attack-auc:loss", "attack_auc_loss".
+using AttackMeasure = CatalogueEntry;
 std::span<const AttackMeasure> attack_measures();
 
 /// What may be the horizontal axis. Names that quantities have as well mean the same.

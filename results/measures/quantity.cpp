@@ -62,21 +62,22 @@ Quantity quantity_of(const CatalogueEntry& entry, std::int64_t label) {
     if (!part.empty()) whole.replace(whole.find('K'), 1, part);
     return whole;
   };
-  return {.name = with_label(entry.name),
+  return {.entry = &entry,
+          .name = with_label(entry.name),
           .heading = with_label(entry.heading),
           .words = with_label(entry.words),
-          .recorded_with = std::string(entry.recorded_with),
-          .unit = entry.unit,
-          .draws = entry.draws,
           .better = entry.unit == NumberUnit::kShare ? Better::kMore : Better::kLess,
           .evaluated = !entry.axis,
-          .entry = &entry,
           .label = label,
           .part = part};
 }
 
 Quantity observed_quantity(const std::string& name) {
-  return {.name = name, .heading = name, .words = "Observed " + name, .part = name};
+  return {.entry = &*std::ranges::find(catalogue(), std::string_view("observed"), &CatalogueEntry::field),
+          .name = name,
+          .heading = name,
+          .words = "Observed " + name,
+          .part = name};
 }
 
 std::vector<std::string> attack_quantity_names() {
@@ -92,12 +93,11 @@ std::optional<Quantity> find_attack_quantity(const std::string& name) {
   for (const AttackMeasure& measure : attack_measures()) {
     if (name.substr(0, colon) != measure.name) continue;
     const std::string score = name.substr(colon + 1);
-    return Quantity{.name = name,
+    return Quantity{.entry = &measure,
+                    .name = name,
                     .heading = fmt::format("{}, {}", score, measure.heading),
                     .words = fmt::format("{} by the score {}", measure.words, score),
-                    .unit = measure.unit,
                     .better = Better::kLess,
-                    .attack = &measure,
                     .part = score};
   }
   return std::nullopt;
@@ -146,12 +146,12 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
 std::vector<std::optional<double>> values_of(const Quantity& quantity,
                                              const std::optional<PrivacyClaim>& claim,
                                              std::span<const RoundRecord> rounds) {
-  const CatalogueEntry* entry = quantity.entry;
-  if (entry != nullptr && entry->of_round != nullptr) return values_of(*entry, claim, rounds);
+  const CatalogueEntry& entry = *quantity.entry;
+  if (entry.of_round != nullptr) return values_of(entry, claim, rounds);
   std::vector<std::optional<double>> values;
   for (const RoundRecord& round : rounds) {
     std::optional<double>& value = values.emplace_back();
-    for (const auto& [name, number] : entry == nullptr ? round.observed : entry->each_of_round(round)) {
+    for (const auto& [name, number] : entry.each_of_round(round)) {
       if (name == quantity.part) value = number;
     }
   }

@@ -17,23 +17,21 @@ enum class Better { kMore, kLess, kNeither };
 
 /// A number that a run has after its rounds: what tables, comparisons and curves are of.
 struct Quantity {
-  std::string name = {};           ///< as users write it: "class:3", "attack-auc:loss"
-  std::string heading = {};        ///< for the head of a column or an axis: "class 3 (%)"
-  std::string words = {};          ///< to begin a legend: "Accuracy on test examples of class 3"
-  std::string recorded_with = {};  ///< `CatalogueEntry::recorded_with`
-  NumberUnit unit = NumberUnit::kCount;
-  DrawnSizes draws = DrawnSizes::kNone;  ///< whose sizes it tells
+  const CatalogueEntry* entry;  ///< never nullptr
+  std::string name = {};        ///< as users write it: "class:3", "attack-auc:loss"
+  std::string heading = {};     ///< for the head of a column or an axis: "class 3 (%)"
+  std::string words = {};       ///< to begin a legend: "Accuracy on test examples of class 3"
   Better better = Better::kNeither;
-  bool evaluated = false;                 ///< whether only evaluated rounds have it
-  const CatalogueEntry* entry = nullptr;  ///< none for what an algorithm observes of itself
-  std::int64_t label = 0;                 ///< of "class:K"
-  const AttackMeasure* attack = nullptr;  ///< of attacks on the finished run; rounds do not have it
-  std::string part = {};  ///< what the record has it under: a class, the algorithm's word, a score
+  bool evaluated = false;  ///< whether only evaluated rounds have it
+  std::int64_t label = 0;  ///< of "class:K"
+  std::string part = {};   ///< what the record has it under: a class, the algorithm's word, a score
 
   /// Whether it is a fraction.
-  bool is_share() const { return unit == NumberUnit::kShare; }
+  bool is_share() const { return entry->unit == NumberUnit::kShare; }
   /// Whether it is an epsilon, which is rounded up wherever it is printed.
-  bool is_epsilon() const { return unit == NumberUnit::kEpsilon; }
+  bool is_epsilon() const { return entry->unit == NumberUnit::kEpsilon; }
+  /// Whether it is of attacks on the finished run; rounds do not have it.
+  bool is_of_attacks() const { return entry->of_attack != nullptr; }
   bool operator==(const Quantity&) const = default;
 };
 

@@ -186,7 +186,7 @@ std::string why_no_value(const Quantity& quantity, const RoundRecord& round) {
   const std::string missing = fmt::format("no {} in the rounds", quantity.name);
   if (round.classes && quantity.label >= std::ssize(round.classes->accuracy))
     return fmt::format("{}, whose classes are 0 to {}", missing, round.classes->accuracy.size() - 1);
-  const std::string& setting = quantity.recorded_with;
+  const std::string_view setting = quantity.entry->recorded_with;
   return setting.empty() ? missing : fmt::format("{}, which record it with {}", missing, setting);
 }
 
@@ -222,8 +222,8 @@ std::vector<std::string> metric_names() {
 
 Reading read_metric(const RoundMetric& metric, const Summary& summary, const std::filesystem::path& run) {
   const Quantity& quantity = metric.quantity;
-  if (quantity.attack == nullptr) {
-    if (is_secret(quantity.draws, summary.privacy))
+  if (!quantity.is_of_attacks()) {
+    if (is_secret(quantity.entry->draws, summary.privacy))
       return {.missing = kSecretSizes};  // nothing of which is read
     return read_metric(metric, summary.privacy, RunDirectory::open(run).rounds());
   }
@@ -232,7 +232,7 @@ Reading read_metric(const RoundMetric& metric, const Summary& summary, const std
     const auto* attack =
         attacks ? find_named(attacks->attacks, quantity.part, &MembershipAttack::score) : nullptr;
     if (attack != nullptr)
-      return {.value = attack->separation.*quantity.attack->member, .round = summary.rounds_done};
+      return {.value = attack->separation.*quantity.entry->of_attack, .round = summary.rounds_done};
   } catch (const Error& error) {
     return {.missing = problem_line(error)};
   }
@@ -242,7 +242,7 @@ Reading read_metric(const RoundMetric& metric, const Summary& summary, const std
 Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,
                     std::span<const RoundRecord> rounds) {
   const DrawnSizes chosen_by = metric.moment == Moment::kBytes ? DrawnSizes::kCohorts : DrawnSizes::kNone;
-  if (is_secret(metric.quantity.draws, claim) || is_secret(chosen_by, claim))
+  if (is_secret(metric.quantity.entry->draws, claim) || is_secret(chosen_by, claim))
     return {.missing = kSecretSizes};
   const RoundRecord* round = find_round(metric, rounds);
   const bool unproven =

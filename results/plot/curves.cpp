@@ -73,7 +73,7 @@ bool has_axis(const std::vector<Row>& rows, const CurveAxis& x) {
 }
 
 std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
-  if (is_secret(x.draws, row.privacy) || is_secret(y.draws, row.privacy))
+  if (is_secret(x.draws, row.privacy) || is_secret(y.entry->draws, row.privacy))
     return fmt::format("no {} because of {}", is_secret(x.draws, row.privacy) ? x.name : y.name,
                        kSecretSizes);
   return fmt::format("no round in which every seed has both {} and {}", x.name, y.name);
@@ -93,11 +93,12 @@ void check_logarithms(const Curves& curves, const CurveStyle& style) {
   for (const CurvePanel& panel : curves.panels) {
     for (const Curve& curve : panel.curves) {
       for (const CurvePoint& point : curve.points) {
-        if ((!style.log_x || point.x > 0) && (!style.log_y || point.y > 0)) continue;
+        const bool x_fits = !style.log_x || point.x > 0;
+        if (x_fits && (!style.log_y || point.y > 0)) continue;
         throw Error(Complaint{
             .found = fmt::format("{} in round {}: a logarithmic axis has no place for {} {}", curve.name,
-                                 point.round, point.x > 0 ? curves.y.name : std::string(curves.x.name),
-                                 short_number(point.x > 0 ? point.y : point.x))});
+                                 point.round, x_fits ? curves.y.name : std::string(curves.x.name),
+                                 short_number(x_fits ? point.y : point.x))});
       }
     }
   }
@@ -168,7 +169,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   }
   if (curves.panels.empty()) {
     // Advice on y helps where x is there.
-    const std::string setting = has_axis(table.rows, x) ? y.recorded_with : "";
+    const std::string_view setting = has_axis(table.rows, x) ? y.entry->recorded_with : "";
     throw Error(Complaint{
         .found = fmt::format("no row can be drawn: {}", missing(table.rows.front(), x, y)),
         .remedy =

@@ -110,33 +110,52 @@ void check_positions(const MembershipAttacks& attacks, const JsonFields& fields)
   }
 }
 
-std::string text_without_digest(const MembershipAttacks& attacks) {
-  std::string lines;
-  for (const MembershipAttack& attack : attacks.attacks) {
-    Json line;
-    append_fields(line, attack, form_attack);
-    lines += (lines.empty() ? "" : ",\n") + json_text(line, -1);
-  }
-  return fmt::format(
-      "{{\n\"schema\": {},\n\"run\": {},\n\"seed\": {},\n\"non_members\": {},\n\"member_examples\": {},\n"
-      "\"non_member_examples\": {},\n\"member_accuracy\": {},\n\"non_member_accuracy\": {},\n\"attacks\": "
-      "[\n{}\n]",
-      kAttackSchema, json_text(attacks.run, -1), attacks.seed, json_text(attacks.non_members, -1),
-      json_text(columns_of(attacks.member_examples, true), -1),
-      json_text(columns_of(attacks.non_member_examples, false), -1),
-      json_text(json_number(attacks.member_accuracy), -1),
-      json_text(json_number(attacks.non_member_accuracy), -1), lines);
+void form_examples(RecordForm& form, const char* name, std::vector<ScoredExample>& examples, bool members) {
+  if (form.fields() == nullptr)
+    (*form.json())[name] = columns_of(examples, members);
+  else
+    examples = read_examples(form.fields()->object(name), members);
 }
 
-std::string with_digest(const std::string& text) {
-  const std::string digest = sha256_of(std::string_view(text));
+void form_accuracy(RecordForm& form, const char* name, std::optional<double>& accuracy,
+                   const std::vector<ScoredExample>& examples) {
+  form.fraction(name, accuracy);
+  const double right = accuracy.value_or(0) * static_cast<double>(examples.size());
+  if (form.fields() != nullptr && std::abs(right - std::round(right)) > 1e-6)
+    form.fields()->reject(name, fmt::format("a whole number of {} examples", examples.size()));
+}
+
+void form_attacks(RecordForm& form, MembershipAttacks& attacks) {
+  form.field("run", attacks.run, &JsonFields::digest);
+  form.integer("seed", attacks.seed, 0);
+  form.choice("non_members", attacks.non_members,
+              {std::string(kTestExamples), std::string(kLeftOutExamples)});
+  form_examples(form, "member_examples", attacks.member_examples, true);
+  form_examples(form, "non_member_examples", attacks.non_member_examples, false);
+  if (form.fields() != nullptr) check_positions(attacks, *form.fields());
+  form_accuracy(form, "member_accuracy", attacks.member_accuracy, attacks.member_examples);
+  form_accuracy(form, "non_member_accuracy", attacks.non_member_accuracy, attacks.non_member_examples);
+  form.objects("attacks", attacks.attacks, [&](RecordForm& entry, MembershipAttack& attack) {
+    form_attack(entry, attack);
+    if (entry.fields() != nullptr) check_attack(attack, attacks, *entry.fields());
+  });
+  if (form.fields() == nullptr) return;
+  if (attacks.attacks.empty()) form.fields()->reject("attacks", "at least one attack");
+  form.fields()->digest(kDigest);
+}
+
+std::string text_of(const MembershipAttacks& attacks) {
+  Json json = {{"schema", kAttackSchema}};
+  append_fields(json, attacks, form_attacks);
+  const std::string text = json_lines(json), digest = sha256_of(std::string_view(text));
   return text + fmt::format(",\n\"{}\": \"{}\"\n}}\n", kDigest, digest);
 }
 
 }  // namespace
 
 bool measure(MembershipAttack& attack, const MembershipAttacks& of) {
-  const std::optional<Separation> all = separation(attack.members, attack.non_members, of.seed);
+  const std::optional<Separation> all =
+      separation(attack.members, attack.non_members, static_cast<std::uint64_t>(of.seed));
   if (!all) return false;
   attack.separation = *all;
   attack.clients.clear();
@@ -169,39 +188,13 @@ Json measures_json(const MembershipAttack& attack) {
 }
 
 std::string to_json_text(const MembershipAttacks& attacks) {
-  return checked_record(with_digest(text_without_digest(attacks)), "attacks",
+  return checked_record(text_of(attacks), "attacks",
                         [](const std::string& text) { parse_attacks(text, ""); });
 }
 
 MembershipAttacks parse_attacks(std::string_view text, const std::string& file) {
-  JsonFields fields(text, Place{.file = file});
-  fields.schema(kAttackSchema);
-  MembershipAttacks attacks;
-  attacks.run = fields.digest("run");
-  attacks.seed = static_cast<std::uint64_t>(fields.integer("seed", 0));
-  attacks.non_members =
-      fields.choice("non_members", {std::string(kTestExamples), std::string(kLeftOutExamples)});
-  attacks.member_examples = read_examples(fields.object("member_examples"), true);
-  attacks.non_member_examples = read_examples(fields.object("non_member_examples"), false);
-  check_positions(attacks, fields);
-  const auto accuracy = [&](const char* name, std::size_t examples) -> std::optional<double> {
-    if (fields.is_null(name)) return std::nullopt;
-    const double right = fields.fraction(name) * static_cast<double>(examples);
-    if (std::abs(right - std::round(right)) > 1e-6)
-      fields.reject(name, fmt::format("a whole number of {} examples", examples));
-    return fields.fraction(name);
-  };
-  attacks.member_accuracy = accuracy("member_accuracy", attacks.member_examples.size());
-  attacks.non_member_accuracy = accuracy("non_member_accuracy", attacks.non_member_examples.size());
-  RecordForm form(fields);
-  form.objects("attacks", attacks.attacks, [&](RecordForm& entry, MembershipAttack& attack) {
-    form_attack(entry, attack);
-    check_attack(attack, attacks, *entry.fields());
-  });
-  if (attacks.attacks.empty()) fields.reject("attacks", "at least one attack");
-  fields.digest(kDigest);
-  fields.finish();
-  if (with_digest(text_without_digest(attacks)) != text) {
+  MembershipAttacks attacks = parse_record(text, file, kAttackSchema, form_attacks);
+  if (text_of(attacks) != text) {
     throw Error::in(file, fmt::format("is not as fedarena wrote it: its {} does not match", kDigest),
                     {.remedy = "the file is damaged or was edited; remove it and attack the run again"});
   }

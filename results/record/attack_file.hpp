@@ -63,7 +63,7 @@ struct MembershipAttack {
 /// run and is not part of its seal.
 struct MembershipAttacks {
   std::string run;          ///< SHA-256 of the run's summary.json
-  std::uint64_t seed = 0;   ///< of the run; names the bootstrap's random stream
+  std::int64_t seed = 0;    ///< of the run; names the bootstrap's random stream
   std::string non_members;  ///< one of the two above
   std::vector<ScoredExample> member_examples, non_member_examples;
   /// Of the model on these; a fraction, none on regression data.

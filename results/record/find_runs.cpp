@@ -32,9 +32,9 @@ FoundRun read_run(const fs::path& folder) {
   }
   try {
     Summary summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
-    // Whoever compares runs reads it, and one that cannot be read must not stop the others.
     std::error_code unseen;
-    if (fs::is_regular_file(folder / kExperimentFile, unseen)) read_whole_file(folder / kExperimentFile);
+    if (fs::is_regular_file(folder / kExperimentFile, unseen))
+      run.settings = resolved_settings(read_whole_file(folder / kExperimentFile));
     // Nobody could tell what it has in common with others.
     if (summary.state == kFinished && !fs::exists(folder / kExperimentFile, unseen)) {
       run.problem = fmt::format("{}: is missing, and the rest of a finished run is there", kExperimentFile);

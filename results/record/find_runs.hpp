@@ -9,6 +9,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
 
@@ -20,6 +21,7 @@ struct FoundRun {
   std::size_t place = 0;     ///< of its label among those named (`keep_labels`), from 1; 0: none were
   std::filesystem::path folder = {};  ///< the given one at or below which it was found, of several the first
   std::size_t folder_place = 0;       ///< of that among the given ones
+  ResolvedSettings settings = {};     ///< what its experiment file says; nothing where it lacks the file
 };
 
 /// Whether the folder is a run directory: there is a `summary.json`, or what only a run leaves whose summary

@@ -73,6 +73,20 @@ std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string json_lines(const Json& object) {
+  std::string text;
+  for (const auto& [name, value] : object.items()) {
+    text += fmt::format("{}\n\"{}\": ", text.empty() ? "{" : ",", name);
+    if (!value.is_array()) {
+      text += json_text(value, -1);
+      continue;
+    }
+    for (std::size_t i = 0; i < value.size(); ++i) text += (i == 0 ? "[\n" : ",\n") + json_text(value[i], -1);
+    text += "\n]";
+  }
+  return text;
+}
+
 JsonFields::JsonFields(std::string_view text, Place place) : place_(std::move(place)) {
   try {
     object_ = std::make_shared<const Json>(parse_json<Json>(text));

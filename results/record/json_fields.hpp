@@ -27,6 +27,9 @@ Json json_number(std::optional<double> value);
 /// JSON text; bytes that are not UTF-8 are replaced, because a record must be written whatever a name holds.
 std::string json_text(const Json& json, int indent);
 
+/// Such text with a line for each field and each element of a list, without its end "\n}\n".
+std::string json_lines(const Json& object);
+
 /// What to do about a file of a run that is not as it was written.
 inline constexpr const char* kBrokenRecord =
     "the file is damaged or was edited; restore it, or remove the run directory and run this cell again";

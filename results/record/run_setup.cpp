@@ -1,7 +1,6 @@
 #include "results/record/run_setup.hpp"
 
 #include <algorithm>
-#include <system_error>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
@@ -63,13 +62,9 @@ std::vector<std::pair<std::string, std::string>> settings_of_section(std::string
   return settings;
 }
 
-bool is_control(const Summary& summary, const std::filesystem::path& run) {
+bool is_control(const Summary& summary, const ResolvedSettings& settings) {
   if (summary.audit) return summary.audit->control;
-  if (!summary.privacy || summary.state == kFinished) return false;
-  const std::filesystem::path file = run / kExperimentFile;
-  std::error_code failure;
-  if (!std::filesystem::is_regular_file(file, failure)) return false;
-  return resolved_settings(read_whole_file(file)).of("audit.noise") == "off";
+  return summary.privacy && summary.state != kFinished && settings.of("audit.noise") == "off";
 }
 
 Json read_environment(const std::filesystem::path& run) {

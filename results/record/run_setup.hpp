@@ -50,9 +50,8 @@ std::vector<std::pair<std::string, std::string>> settings_of_section(std::string
                                                                      std::string_view section);
 
 /// Whether a run is the control of an audit, which adds no noise: as its summary says once it is finished,
-/// before that as the experiment file in its directory does; false without such a file. Throws Error where
-/// the file cannot be read.
-bool is_control(const Summary& summary, const std::filesystem::path& run);
+/// before that as its experiment file does.
+bool is_control(const Summary& summary, const ResolvedSettings& settings);
 
 /// What a run directory's `environment.json` says: an object, whose fields differ from version to version. An
 /// Error when it cannot be read or is none.

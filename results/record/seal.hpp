@@ -16,7 +16,8 @@ inline constexpr const char* kChargedFile = "charged.json";
 /// against whoever makes a new one.
 using Seal = std::map<std::string, std::string>;
 
-/// What stands in the place of a digest for a link, a pipe or anything else that is not a regular file.
+/// What stands in the place of a digest for a link, a pipe or anything else that is not a regular file, which
+/// fedarena itself never writes.
 inline constexpr const char* kNotRegular = "not a regular file";
 /// The same of a file beyond `kMostBytesOfFile`, which nobody hashes.
 inline constexpr const char* kTooLarge = "larger than 64 GiB";

@@ -22,13 +22,23 @@ bool begins_setting(std::string_view text) {
   return end != 0 && end != std::string_view::npos && text.substr(end).starts_with(" = ");
 }
 
+// Whether a text in quotes has no end there.
+bool ends_in_quotes(std::string_view text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (text[i] == '\\') ++i;
+  }
+  return quoted;
+}
+
 // Where the settings of "mlp (hidden = [200])" begin; the end of the text without any.
 std::size_t opening(std::string_view choice) {
   const std::size_t open = choice.find(" (");
   return open == std::string_view::npos || choice.back() != ')' ? choice.size() : open;
 }
 
-// "iid (clients = 10, order = [1, 2])" in its settings; lists hold commas too.
+// "iid (clients = 10, order = [1, 2])" in its settings; lists and texts hold commas too.
 std::vector<std::string> settings_of(std::string_view choice) {
   const std::size_t open = opening(choice);
   if (open == choice.size()) return {};
@@ -37,7 +47,8 @@ std::vector<std::string> settings_of(std::string_view choice) {
   std::size_t begin = 0;
   for (std::size_t comma = text.find(", "); comma != std::string_view::npos;
        comma = text.find(", ", comma + 2)) {
-    if (!begins_setting(text.substr(comma + 2))) continue;
+    if (!begins_setting(text.substr(comma + 2)) || ends_in_quotes(text.substr(begin, comma - begin)))
+      continue;
     settings.emplace_back(text.substr(begin, comma - begin));
     begin = comma + 2;
   }

@@ -35,10 +35,26 @@ void form_score(RecordForm& form, ClientScore& score) {
   }
 }
 
-std::string line_of(const ClientScore& score) {
-  Json json;
-  append_fields(json, score, form_score);
-  return json_text(json, -1);
+void form_client_scores(RecordForm& form, ClientScores& scores) {
+  const std::vector<ClientScore>& clients = scores.clients;
+  form.integer("round", scores.round, 1);
+  form.objects("clients", scores.clients, [&](RecordForm& entry, ClientScore& score) {
+    JsonFields* fields = entry.fields();
+    // An error for all, or for none.
+    if (fields != nullptr && (clients.size() == 1 ? fields->has("rmse") : clients.front().rmse.has_value()))
+      score.rmse = 0;
+    form_score(entry, score);
+    if (fields == nullptr || clients.size() == 1) return;
+    const std::int64_t before = clients[clients.size() - 2].client;
+    if (score.client <= before) fields->reject("client", fmt::format("more than {}, the one before", before));
+  });
+  if (form.fields() != nullptr && clients.empty()) form.fields()->reject("clients", "at least one client");
+}
+
+std::string text_of(const ClientScores& scores) {
+  Json json = {{"schema", kClientsSchema}};
+  append_fields(json, scores, form_client_scores);
+  return json_lines(json) + "\n}\n";
 }
 
 }  // namespace
@@ -104,34 +120,12 @@ BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds) {
 }
 
 std::string to_json_text(const ClientScores& scores) {
-  std::string text =
-      fmt::format("{{\n\"schema\": {},\n\"round\": {},\n\"clients\": [\n", kClientsSchema, scores.round);
-  for (std::size_t i = 0; i < scores.clients.size(); ++i) {
-    text += line_of(scores.clients[i]) + (i + 1 < scores.clients.size() ? ",\n" : "\n");
-  }
-  return checked_record(text + "]\n}\n", "scores of clients",
-                        [](const std::string& written) { parse_client_scores(written, ""); });
+  return checked_record(text_of(scores), "scores of clients",
+                        [](const std::string& text) { parse_client_scores(text, ""); });
 }
 
 ClientScores parse_client_scores(std::string_view text, const std::string& file) {
-  JsonFields fields(text, Place{.file = file});
-  fields.schema(kClientsSchema);
-  ClientScores scores;
-  scores.round = fields.integer("round", 1);
-  std::vector<JsonFields> entries = fields.objects("clients");
-  for (JsonFields& entry : entries) {
-    ClientScore score;
-    if (entries.front().has("rmse")) score.rmse = 0;  // an error for all, or for none
-    RecordForm form(entry);
-    form_score(form, score);
-    if (!scores.clients.empty() && score.client <= scores.clients.back().client)
-      entry.reject("client", fmt::format("more than {}, the one before", scores.clients.back().client));
-    entry.finish();
-    scores.clients.push_back(score);
-  }
-  if (scores.clients.empty()) fields.reject("clients", "at least one client");
-  fields.finish();
-  return scores;
+  return parse_record(text, file, kClientsSchema, form_client_scores);
 }
 
 }  // namespace fedarena::results

@@ -80,7 +80,7 @@ Cell epsilon_of(const FoundRun& run) {
 }
 
 Cell algorithm_of(const FoundRun& run) {
-  return row_name(key_of(*run.summary)) + (is_control(*run.summary, run.path) ? " (control)" : "");
+  return row_name(key_of(*run.summary)) + (is_control(*run.summary, run.settings) ? " (control)" : "");
 }
 
 Cell rounds_cell(const FoundRun& run) {

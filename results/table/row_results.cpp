@@ -56,7 +56,7 @@ std::string different_condition(std::span<const Row> rows) {
     const std::int64_t rounds = rows.front().summary().rounds, others = row.summary().rounds;
     if (rounds != others)
       return fmt::format("rounds ({} {}, {} {})", row_name(rows.front()), rounds, row_name(row), others);
-    const auto found = condition_differences(rows.front().seeds.front().path, row.seeds.front().path);
+    const auto found = condition_differences(rows.front().conditions, row.conditions);
     if (found.empty()) continue;
     const ConditionDifference& first = found.front();
     return fmt::format("{} ({} {}, {} {})", first.key, row_name(rows.front()), first.left, row_name(row),

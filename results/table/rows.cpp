@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/file.hpp"
 #include "fedarena/base/find.hpp"
 
 #include "results/record/run_directory.hpp"
@@ -95,7 +94,8 @@ void check_pair(const FoundRun& first, const FoundRun& second) {
   for (const auto& [key, one, other] : differing(parameters_beside(*first.summary, *second.summary),
                                                  parameters_beside(*second.summary, *first.summary)))
     check(key, one, other);
-  for (const auto& [key, one, other] : differing(row_conditions(first.path), row_conditions(second.path)))
+  for (const auto& [key, one, other] :
+       differing(row_conditions(first.settings), row_conditions(second.settings)))
     check(key, one, other);
   if (first.summary->seed == second.summary->seed) {
     reject_pair(first, second,
@@ -268,12 +268,6 @@ void check_row(const RowRuns& row) {
   for (std::size_t i = 1; i < row.runs.size(); ++i) check_pair(*row.runs[i - 1], *row.runs[i]);
 }
 
-ResolvedSettings settings_of_run(const std::filesystem::path& run) {
-  std::error_code failure;  // a run that lacks the file, or holds a pipe of that name, says nothing
-  if (!std::filesystem::is_regular_file(run / kExperimentFile, failure)) return {};
-  return resolved_settings(read_whole_file(run / kExperimentFile));
-}
-
 std::map<std::string, std::string> row_conditions(const ResolvedSettings& settings) {
   std::map<std::string, std::string> conditions = settings.texts;
   std::erase_if(conditions, [](const auto& setting) {
@@ -293,17 +287,12 @@ std::map<std::string, std::string> row_conditions(const ResolvedSettings& settin
   return conditions;
 }
 
-std::map<std::string, std::string> row_conditions(const std::filesystem::path& run) {
-  return row_conditions(settings_of_run(run));
-}
-
-std::vector<ConditionDifference> condition_differences(const std::filesystem::path& left,
-                                                       const std::filesystem::path& right) {
-  auto first = row_conditions(left), second = row_conditions(right);
-  for (auto* conditions : {&first, &second}) {
+std::vector<ConditionDifference> condition_differences(std::map<std::string, std::string> left,
+                                                       std::map<std::string, std::string> right) {
+  for (auto* conditions : {&left, &right}) {
     if (!conditions->empty()) conditions->try_emplace("audit.kind", "none");  // as it is written: not at all
   }
-  auto differences = differing(first, second);
+  auto differences = differing(left, right);
   std::erase_if(differences,
                 [](const ConditionDifference& found) { return found.key.starts_with("algorithms."); });
   return differences;

@@ -115,24 +115,20 @@ Rows gather_rows(std::span<const FoundRun> runs);
 /// same seed: no mean is taken over different things.
 void check_row(const RowRuns& row);
 
-/// What the experiment file of a run says; nothing where it lacks the file. Error where that cannot be read.
-ResolvedSettings settings_of_run(const std::filesystem::path& run);
-
 /// What the experiment file of a run says that its summary does not, and that runs of one row must share: the
 /// cohort, what is tested and when, the rules that end a run, the type of the weights, and the whole policy
-/// of privacy, by "section.key". Empty where the file cannot be read, which `verify` reports.
+/// of privacy, by "section.key".
 std::map<std::string, std::string> row_conditions(const ResolvedSettings& settings);
-std::map<std::string, std::string> row_conditions(const std::filesystem::path& run);
 
 /// A condition in which two runs differ, and its values.
 struct ConditionDifference {
   std::string key, left, right;
 };
 
-/// In what conditions two runs differ that are no algorithm's own: cohorts, rules that end a run, the type of
-/// the weights and canaries, of those that both files have.
-std::vector<ConditionDifference> condition_differences(const std::filesystem::path& left,
-                                                       const std::filesystem::path& right);
+/// In which of these conditions two runs differ that are no algorithm's own: cohorts, rules that end a run,
+/// the type of the weights and canaries, of those that both files have.
+std::vector<ConditionDifference> condition_differences(std::map<std::string, std::string> left,
+                                                       std::map<std::string, std::string> right);
 
 /// The setting under which `separate_by_settings` tells data of one name apart.
 inline constexpr const char* kDataHashPath = "data.sha256";

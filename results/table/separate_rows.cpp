@@ -44,7 +44,7 @@ RunSettings run_settings(FoundRun& run) {
   RunSettings settings{&*run.summary, {}, {{kRoundsPath, std::to_string(run.summary->rounds)}}};
   for (const auto& [name, value] : run.summary->algorithm_parameters)
     settings.parameters.emplace_back(name, plain_value(value));
-  for (const auto& [path, value] : row_conditions(run.path))
+  for (const auto& [path, value] : row_conditions(run.settings))
     settings.conditions.emplace_back(path, plain_value(value));
   return settings;
 }
@@ -116,22 +116,21 @@ void tell_weights(Summary& summary) {
 using SweptPaths = std::map<std::string, std::map<std::string, std::set<std::string>>>;
 
 // A run's value at a path of another one's sweep; empty where it has none.
-std::string value_at(const FoundRun& run, const ResolvedSettings& file, const std::string& path) {
+std::string value_at(const FoundRun& run, const std::string& path) {
   // Of a partition by user the file may say 0, which is all.
   if (path == "partition.clients") return std::to_string(run.summary->clients);
   const std::string own = own_path(*run.summary, "");
-  return file.of(path.starts_with(own) ? key_of_parameter(path.substr(own.size())) : key_in_file(path));
+  return run.settings.of(path.starts_with(own) ? key_of_parameter(path.substr(own.size()))
+                                               : key_in_file(path));
 }
 
 Sweep filled_sweep(const FoundRun& run, const SweptPaths& swept) {
   Sweep sweep = run.summary->sweep;
-  std::optional<ResolvedSettings> file;
   for (const auto& [path, experiments] : swept) {
     const auto own = experiments.find(run.summary->experiment);
     const bool concerns = own == experiments.end() || own->second.contains(run.summary->label);
     if (!concerns || is_choice(path) || swept_value(sweep, path)) continue;
-    if (!file) file = settings_of_run(run.path);
-    if (const std::string value = value_at(run, *file, path); !value.empty())
+    if (const std::string value = value_at(run, path); !value.empty())
       sweep.emplace_back(path, plain_value(value));
   }
   std::ranges::sort(sweep);

@@ -114,6 +114,7 @@ Row make_row(const RowRuns& gathered) {
   Row row;
   static_cast<RowKey&>(row) = gathered.key;
   row.privacy = gathered.privacy();
+  row.conditions = row_conditions(gathered.runs.front()->settings);
   row.tuning = gathered.summary().tuning;
   for (const FoundRun* run : gathered.runs) {
     row.seeds.push_back({.path = run->path, .summary = *run->summary});
@@ -240,7 +241,7 @@ std::optional<Spread> Row::attacked(const std::string& score, const AttackMeasur
   for (const SeedResult& seed : seeds) {
     const auto found = seed.attacks.find(score);
     if (found == seed.attacks.end()) return std::nullopt;
-    values.push_back(found->second.*what.member);
+    values.push_back(found->second.*what.of_attack);
   }
   return spread_of(values);
 }

@@ -46,8 +46,9 @@ std::string mean_text(const Result& result);
 
 /// One algorithm entry at one point of a grid over its seeds.
 struct Row : RowKey {
-  std::vector<SeedResult> seeds;  ///< at least one, ascending
-  Result last = {};               ///< of the last round: the accuracy, or RMSE on regression data
+  std::vector<SeedResult> seeds;                       ///< at least one, ascending
+  std::map<std::string, std::string> conditions = {};  ///< `row_conditions`, of the first seed
+  Result last = {};  ///< of the last round: the accuracy, or RMSE on regression data
   std::map<const CatalogueEntry*, Spread> clients_tested =
       {};                                       ///< by `client_columns`: what every seed tested
   std::optional<PrivacyClaim> privacy;          ///< the worst over seeds; none under the policy "none"

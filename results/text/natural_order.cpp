@@ -68,7 +68,8 @@ std::optional<double> as_number(const std::string& text) {
 
 int compare_values(const std::string& left, const std::string& right) {
   const std::optional<double> first = as_number(left), second = as_number(right);
-  if (first && second && *first != *second) return *first < *second ? -1 : 1;
+  if (first.has_value() != second.has_value()) return first ? -1 : 1;
+  if (first && *first != *second) return *first < *second ? -1 : 1;
   return compare_natural(left, right);
 }
 

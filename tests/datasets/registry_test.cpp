@@ -19,7 +19,7 @@ namespace {
 // What tells a run's data without reading any: a new setting needs its line there.
 TEST(Registry, HasTheDefaultsThatTheAuditOfResultsTakesAsUsual) {
   for (const std::string& name : dataset_names()) {
-    for (const Field& field : dataset_fields(name))
+    for (const Field& field : dataset_source(name).fields)
       EXPECT_EQ(results::usual_of_data(name, field.name), to_text(field.fallback))
           << name << "." << field.name;
   }
@@ -29,7 +29,7 @@ TEST(Registry, HasAsManyExamplesAndClassesAsTheAuditOfResultsTakesItToHave) {
   for (const std::string name : {"glyphs", "linear-mixture"}) {
     results::ResolvedSettings written{
         .texts = {{"data.name", name}, {"evaluation.validation_fraction", "0.15"}}};
-    for (const Field& field : dataset_fields(name))
+    for (const Field& field : dataset_source(name).fields)
       written.texts["data." + field.name] = to_text(field.fallback);
     if (name == "glyphs") written.texts["data.train"] = "110";
     const Settings settings = name == "glyphs" ? Settings{{"train", std::int64_t{110}}} : Settings();
@@ -44,11 +44,11 @@ TEST(Registry, KnowsEveryDataSetOnceAndHasASentenceOnIt) {
   EXPECT_THAT(dataset_names(),
               UnorderedElementsAre("glyphs", "linear-mixture", "mnist", "fashion-mnist", "cifar10",
                                    "cifar100", "svhn", "femnist", "fed-emnist", "image-folder", "csv"));
-  for (const auto& name : dataset_names()) EXPECT_THAT(dataset_summary(name), EndsWith("."));
+  for (const auto& name : dataset_names()) EXPECT_THAT(dataset_source(name).summary, EndsWith("."));
 }
 
 TEST(Registry, AnswersAnUnknownNameWithTheNamesAndTheNearest) {
-  for (const auto& ask : {+[] { dataset_summary("mnits"); }, +[] { load_dataset("mnits", {}, {}); }}) {
+  for (const auto& ask : {+[] { dataset_source("mnits"); }, +[] { load_dataset("mnits", {}, {}); }}) {
     const std::string message = message_of(ask);
     EXPECT_THAT(message, has_all("no data set \"mnits\"", "fashion-mnist", "did you mean \"mnist\"?"));
   }
@@ -62,7 +62,7 @@ TEST(Registry, ChecksSettings) {
     load_dataset("cifar100", {{"labels", "corase"}}, {});
   });
   expect_refused("path is \"\"; allowed: a CSV file, plain or .gz",
-                 [] { check_dataset("csv", complete(dataset_fields("csv"), {})); });
+                 [] { check_dataset("csv", complete(dataset_source("csv").fields, {})); });
 }
 
 TEST(Registry, DescribesADataSetByTheSettingsThatAreNotDefaults) {
@@ -73,11 +73,11 @@ TEST(Registry, DescribesADataSetByTheSettingsThatAreNotDefaults) {
 }
 
 TEST(Registry, ListsPublishedFilesWithSizesAndDigests) {
-  EXPECT_TRUE(dataset_files("csv").files.empty());
+  EXPECT_TRUE(dataset_source("csv").files.files.empty());
   for (const std::string name : {"mnist", "fashion-mnist", "cifar10", "cifar100", "svhn"}) {
-    EXPECT_EQ(dataset_files(name).dataset, name);
-    EXPECT_FALSE(dataset_files(name).files.empty());
-    for (const PublishedFile& file : dataset_files(name).files) {
+    EXPECT_EQ(dataset_source(name).files.dataset, name);
+    EXPECT_FALSE(dataset_source(name).files.files.empty());
+    for (const PublishedFile& file : dataset_source(name).files.files) {
       EXPECT_GT(file.size, 0) << file.name;
       EXPECT_THAT(file.sha256, MatchesRegex("[0-9a-f]+")) << file.name;
       EXPECT_EQ(file.sha256.size(), 64U) << file.name;

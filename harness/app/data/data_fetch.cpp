@@ -27,8 +27,8 @@ struct FetchArguments {
 };
 
 void check_fetchable(const std::string& name) {
-  const PublishedFiles& files = dataset_files(name);
-  switch (dataset_origin(name)) {
+  const PublishedFiles& files = dataset_source(name).files;
+  switch (dataset_source(name).origin) {
     case DatasetOrigin::kDrawn:
       throw Error::of("there is nothing to fetch: the program draws \"{}\" itself", name);
     case DatasetOrigin::kOwn:
@@ -67,7 +67,7 @@ std::string transfer_text(const std::string& name, std::int64_t done, std::int64
 
 int run_fetch(const FetchArguments& arguments) {
   check_fetchable(arguments.name);
-  const PublishedFiles& wanted = dataset_files(arguments.name);
+  const PublishedFiles& wanted = dataset_source(arguments.name).files;
   const fs::path folder =
       fetch_folder(wanted, arguments.to.empty() ? default_search_path() : SearchPath{arguments.to});
   const std::atomic<bool>& stop_requested = stop_on_signal();

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 // Where the data set is, or "" where its files are not there.
 std::string place_of(const std::string& name, const SearchPath& search_path) {
-  switch (dataset_origin(name)) {
+  switch (dataset_source(name).origin) {
     case DatasetOrigin::kDrawn:
       return "in the program";
     case DatasetOrigin::kOwn:
@@ -42,7 +42,8 @@ int list_datasets() {
   for (const std::string& name : dataset_names()) {
     const std::string place = place_of(name, search_path);
     if (place.empty() && can_be_fetched(name)) absent.push_back(name);
-    lines.push_back({name, place.empty() ? "not there" : results::one_line(place), dataset_summary(name)});
+    lines.push_back(
+        {name, place.empty() ? "not there" : results::one_line(place), dataset_source(name).summary});
   }
   print("{}", results::aligned_lines(lines, {}));
   print("\nLooked in: {}\n", in_words(search_path));
@@ -79,7 +80,7 @@ void print_source(const std::string& name, const PublishedFiles& published) {
 
 void print_places(const std::string& name, const Settings& settings, const SearchPath& search_path) {
   print("\nLooked for in:\n");
-  for (const fs::path& folder : candidate_folders(dataset_files(name).folders, search_path))
+  for (const fs::path& folder : candidate_folders(dataset_source(name).files.folders, search_path))
     print("  {}\n", results::one_line(folder.string()));
   try {
     const auto files = find_dataset(name, settings, search_path);
@@ -93,14 +94,14 @@ void print_places(const std::string& name, const Settings& settings, const Searc
 }
 
 int inform(const DataOptions& options) {
-  const PublishedFiles& published = dataset_files(options.name);
+  const DatasetSource& source = dataset_source(options.name);
   // A mistake in the options is found before anything is printed.
   const SearchPath search_path = options.search_path();
   const Settings settings = options.settings();
-  const std::string fields = fields_help(dataset_fields(options.name), dataset_required(options.name));
-  print("{}: {}\n", options.name, dataset_summary(options.name));
+  const std::string fields = fields_help(source.fields, source.required);
+  print("{}: {}\n", options.name, source.summary);
   if (!fields.empty()) print("\nSettings (name, type, default, allowed, meaning):\n{}", fields);
-  switch (dataset_origin(options.name)) {
+  switch (source.origin) {
     case DatasetOrigin::kDrawn:
       print("\nThe program draws it; there are no files.\n");
       break;
@@ -109,8 +110,8 @@ int inform(const DataOptions& options) {
       for (const fs::path& folder : search_path) print("  {}\n", results::one_line(folder.string()));
       break;
     case DatasetOrigin::kFiles:
-      print_files(published);
-      print_source(options.name, published);
+      print_files(source.files);
+      print_source(options.name, source.files);
       print_places(options.name, settings, search_path);
   }
   return kSuccess;

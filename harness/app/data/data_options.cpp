@@ -26,7 +26,7 @@ std::pair<std::string, Value> read_setting(const std::string& dataset, const std
   const config::ParsedValue written = config::parse_value(text.substr(equals + 1), place);
   if (!written.value) throw Error::at(place, fmt::format("{} is {}", key, written.kind));
   try {
-    complete(dataset_fields(dataset), {{key, *written.value}});
+    complete(dataset_source(dataset).fields, {{key, *written.value}});
   } catch (const Error& error) {
     throw Error::at(place, error.complaint().found, error.complaint());
   }
@@ -65,7 +65,7 @@ void add_data_options(CLI::App& command, DataOptions& options) {
 }
 
 bool can_be_fetched(const std::string& name) {
-  const PublishedFiles& files = dataset_files(name);
+  const PublishedFiles& files = dataset_source(name).files;
   return !files.publication.addresses.empty() &&
          std::ranges::none_of(files.files, [](const PublishedFile& file) { return file.sha256.empty(); });
 }
@@ -74,7 +74,7 @@ std::filesystem::path folder_of(const std::string& name, const std::vector<std::
                                 const SearchPath& search_path) {
   if (files.empty()) return {};
   const std::filesystem::path& file = files.front();
-  for (const auto& folder : candidate_folders(dataset_files(name).folders, search_path)) {
+  for (const auto& folder : candidate_folders(dataset_source(name).files.folders, search_path)) {
     const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
     if (end == folder.end()) return folder;
   }

@@ -30,7 +30,7 @@ std::string in_words(const Dataset& dataset) {
 std::vector<std::string> problems_of(const DataOptions& options, const Error& error,
                                      const std::vector<fs::path>& files) {
   std::vector<std::string> problems = {error.what()};
-  const std::vector<PublishedFile>& published = dataset_files(options.name).files;
+  const std::vector<PublishedFile>& published = dataset_source(options.name).files.files;
   if (published.size() != files.size()) return problems;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].string() == error.complaint().place.file) continue;
@@ -56,7 +56,7 @@ bool verify(const DataOptions& options, const std::vector<fs::path>& files) {
     return true;
   } catch (const Error& error) {
     // There is nothing else to be looked at, and the remedy is the user's.
-    if (dataset_origin(options.name) == DatasetOrigin::kOwn) throw;
+    if (dataset_source(options.name).origin == DatasetOrigin::kOwn) throw;
     for (const std::string& problem : problems_of(options, error, files))
       print("{}: wrong: {}\n", options.name, results::one_line(problem.substr(0, problem.find('\n'))));
     return false;
@@ -83,7 +83,7 @@ int verify_all(const DataOptions& options) {
     DataOptions one = options;
     one.name = name;
     // There is no one set of the user's own files.
-    if (dataset_origin(name) == DatasetOrigin::kOwn) continue;
+    if (dataset_source(name).origin == DatasetOrigin::kOwn) continue;
     const auto files = find(one);
     if (files && !verify(one, *files)) ++wrong;
   }
@@ -94,7 +94,7 @@ int verify_all(const DataOptions& options) {
 }
 
 int verify_one(const DataOptions& options) {
-  check_dataset(options.name, complete(dataset_fields(options.name), options.settings()));
+  check_dataset(options.name, complete(dataset_source(options.name).fields, options.settings()));
   // Not there is an error of its own, which says where its files belong.
   const auto files = find_dataset(options.name, options.settings(), options.search_path());
   if (verify(options, files)) return kSuccess;

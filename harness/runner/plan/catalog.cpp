@@ -14,11 +14,12 @@ namespace fedarena {
 Catalog make_catalog(const PluginHost& host) {
   Catalog catalog;
   for (const std::string& name : dataset_names()) {
+    const DatasetSource& source = dataset_source(name);
     catalog.datasets.push_back({.name = name,
-                                .summary = dataset_summary(name),
-                                .fields = dataset_fields(name),
+                                .summary = source.summary,
+                                .fields = source.fields,
                                 .check = [name](const Settings& settings) { check_dataset(name, settings); },
-                                .required = dataset_required(name)});
+                                .required = source.required});
   }
   catalog.proxies = proxies_among(catalog.datasets);
   for (const std::string& kind : partition_names()) {

@@ -185,11 +185,15 @@ TEST_F(SealedRun, NamesAFileThatIsTooLargeToHash) {
   EXPECT_THAT(describe(verify_seal(found()).differences.front()), EndsWith("recomputed: larger than 64 GiB"));
 }
 
-TEST_F(SealedRun, IsSealedWithoutForeignFilesThatAreTooLargeToHash) {
+TEST_F(SealedRun, IsSealedWithForeignFilesThatHaveNoDigest) {
   scratch_.write("run/foreign", "");
   fs::resize_file(file("foreign"), std::uintmax_t{1} << 40);
+  fs::create_symlink("nowhere", file("link"));
   run_.open().write_summary(run_.open().summary());
-  EXPECT_THAT(named(), ElementsAre("foreign"));
+  EXPECT_THAT(named(), IsEmpty());
+  fs::remove(file("link"));
+  put(file("foreign"), "");
+  EXPECT_THAT(named(), ElementsAre("foreign", "link"));
 }
 
 TEST_F(SealedRun, MayHaveFilesWithAnyNames) {

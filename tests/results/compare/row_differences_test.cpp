@@ -62,12 +62,10 @@ TEST(RowDifferences, NameDataModelAndRounds) {
 
 // What no summary states, of experiment files of one name.
 TEST(RowDifferences, NameConditionsThatExperimentFilesState) {
-  const Scratch folder;
   const auto difference = [&](const std::string& left, const std::string& right, const Sweep& sweep = {}) {
     const auto run_of = [&](const std::string& label, const std::string& settings) {
       FoundRun run = row_of(label, {0.5}, [&](Summary& summary) { summary.sweep = sweep; }).front();
-      run.path = folder / label;
-      folder.write(label + "/experiment.toml", settings);
+      run.settings = resolved_settings(settings);
       return run;
     };
     return texts({run_of("fedavg", left), run_of("fedprox", right)});

@@ -83,7 +83,6 @@ TEST(LongCsv, HasColumnsForWhatTuningChose) {
 }
 
 TEST(LongCsv, SaysWhatEpsilonsRestOn) {
-  const Scratch folder;
   ExportedRun run = private_run();
   run.summary.privacy->settings.assume = "poisson";
   run.summary.privacy->assumed = true;
@@ -98,9 +97,8 @@ TEST(LongCsv, SaysWhatEpsilonsRestOn) {
   run.summary.state = kRunning;
   run.summary.privacy->assumed = false;
   run.summary.privacy->public_data = {};
-  run.folder = folder.path();
   EXPECT_THAT(line(), HasSubstr(",opacus,balle,poisson,,false,2,"));
-  put(folder / kExperimentFile, "[audit]\nkind = \"gradient\"\nnoise = \"off\"\n");
+  run.settings = resolved_settings("[audit]\nkind = \"gradient\"\nnoise = \"off\"\n");
   EXPECT_THAT(line(), HasSubstr(",opacus,balle,poisson,,true,2,"));
 }
 

@@ -7,7 +7,8 @@ namespace fedarena::results {
 
 /// A finished run of two rounds without privacy, of which the first was not evaluated.
 inline ExportedRun sample_run(const std::string& label = "fedavg") {
-  ExportedRun run{.name = label + "-seed-1", .folder = {}, .summary = finished(label, 1, 0.75), .rounds = {}};
+  ExportedRun run{
+      .name = label + "-seed-1", .settings = {}, .summary = finished(label, 1, 0.75), .rounds = {}};
   run.summary.rounds = run.summary.rounds_done = 2;
   run.rounds = {round_record(1), round_record(2)};
   run.rounds[0].test_accuracy = run.rounds[0].test_loss = std::nullopt;

@@ -108,6 +108,9 @@ TEST(CurvePlot, OnALogarithmicAxisHasPositiveNumbersAlone) {
   curves.panels[0].curves = {line("fedavg", 0, 2)};
   expect_refused("fedavg in round 1: a logarithmic axis has no place for accuracy 0",
                  [&] { svg_script(curves, {.log_y = true}); });
+  curves.panels[0].curves[0].points[0].x = 0;  // which has its place
+  expect_refused("no place for accuracy 0", [&] { svg_script(curves, {.log_y = true}); });
+  expect_refused("no place for round 0", [&] { svg_script(curves, {.log_x = true, .log_y = true}); });
 }
 
 TEST(CurvePlot, IsDrawnInItsColours) {

@@ -134,6 +134,8 @@ TEST(Sweep, PartsAreToldApart) {
       without_swept("classes (order = [1, 2], clients = 4)", {{"partition.order", "[1, 2]"}}, "partition"),
       "classes (clients = 4)");
   EXPECT_EQ(without_swept("iid (clients = 4)", {{"partition.clients", "4"}}, "partition"), "iid");
+  EXPECT_THAT(settings_of_choice(R"(csv (path = "runs, \"v = 2/t.csv", train = 9))"),
+              ElementsAre(testing::Pair("path", R"("runs, \"v = 2/t.csv")"), testing::Pair("train", "9")));
 }
 
 }  // namespace

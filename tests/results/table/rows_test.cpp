@@ -23,33 +23,24 @@ std::string with(const std::string& before, const std::string& after) {
 }
 
 TEST(RowConditions, AreThoseThatNoSummaryStates) {
-  const Scratch scratch;
-  scratch.write("run/experiment.toml", kFile);
   EXPECT_THAT(
-      row_conditions(scratch / "run"),
+      row_conditions(resolved_settings(kFile)),
       ElementsAre(testing::Pair("algorithms.privacy.noise_multiplier", "1.0"),
                   testing::Pair("algorithms.privacy.policy", "record"), testing::Pair("cohort.size", "5"),
                   testing::Pair("evaluation.every", "1"), testing::Pair("evaluation.per_client", "false"),
                   testing::Pair("evaluation.validation_fraction", "0.1"),
                   testing::Pair("experiment.dtype", "float32"), testing::Pair("stopping.patience", "3")));
-  EXPECT_THAT(row_conditions(scratch / "none"), IsEmpty());
 }
 
-class SameRow : public testing::Test {
- protected:
-  // What is wrong with a row of a run of that file and one of kFile, or "nothing".
-  std::string wrong_with(const std::string& file) const {
-    scratch_.write("a/experiment.toml", kFile);
-    scratch_.write("b/experiment.toml", file);
-    const std::vector<FoundRun> runs = {{scratch_ / "a", finished("fedavg", 1, 0.5), {}},
-                                        {scratch_ / "b", finished("fedavg", 2, 0.6), {}}};
-    return test::message_or("nothing", [&] { check_row(gather_rows(runs).rows.front()); });
-  }
+// What is wrong with a row of a run of that file and one of kFile, or "nothing".
+std::string wrong_with(const std::string& file) {
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 2, 0.6))};
+  runs[0].settings = resolved_settings(kFile);
+  runs[1].settings = resolved_settings(file);
+  return test::message_or("nothing", [&] { check_row(gather_rows(runs).rows.front()); });
+}
 
-  Scratch scratch_;
-};
-
-TEST_F(SameRow, RefusesOtherConditions) {
+TEST(SameRow, RefusesOtherConditions) {
   EXPECT_EQ(wrong_with(with("seeds = [1]", "seeds = [2]")), "nothing");
   EXPECT_THAT(wrong_with(with("every = 1", "every = 2")), HasSubstr("differ in evaluation.every"));
   EXPECT_EQ(wrong_with(with("[stopping]\npatience = 3\n\n", "")), "nothing") << "older than the setting";
@@ -116,16 +107,15 @@ TEST(SeparateRows, AddToWhatAGridGives) {
 
 // Each point of a grid with settings of its own, from several commands: what no sweep says has a column, too.
 TEST(SeparateRows, AreToldApartAtOtherPointsOfAGrid) {
-  const Scratch folder;
   const auto at = [&](const std::string& rate, const std::string& steps, const std::string& size,
                       const std::string& noise = "1.0") {
     FoundRun run = with_parameters("fedavg", 1, {{"local_steps", steps}, {"rate", rate}});
     run.summary->sweep = {{"training.rate", rate}};
-    run.path = folder / fmt::format("{}-{}-{}-{}", rate, steps, size, noise);
-    folder.write(run.path.filename() / "experiment.toml",
-                 fmt::format("[cohort]\nsize = {}\n\n[[algorithms]]\nrate = {}\n\n[algorithms.privacy]\n"
-                             "noise_multiplier = {}\n",
-                             size, rate, noise));
+    run.path = fmt::format("{}-{}-{}-{}", rate, steps, size, noise);
+    run.settings = resolved_settings(
+        fmt::format("[cohort]\nsize = {}\n\n[[algorithms]]\nrate = {}\n\n[algorithms.privacy]\n"
+                    "noise_multiplier = {}\n",
+                    size, rate, noise));
     return run;
   };
   EXPECT_THAT(rows_of({at("0.1", "4", "0"), at("0.2", "40", "0")}),
@@ -155,16 +145,15 @@ TEST(SeparateRows, AreToldApartAtOtherPointsOfAGrid) {
 
 // A value that one experiment sweeps over, another one has once; and one that differs has no dash.
 TEST(SeparateRows, ShowValuesOfRunsThatSweepNothing) {
-  const Scratch folder;
   const auto run_of = [&](const std::string& experiment, const std::string& label, const std::string& rate,
                           const std::string& size) {
     Summary summary = finished(label, 1, 0.5);
     summary.experiment = experiment;
     summary.algorithm_parameters = {{"rate", rate}};
     FoundRun run = found(summary);
-    run.path = folder / fmt::format("{}-{}-{}-{}", experiment, label, rate, size);
-    folder.write(run.path.filename() / "experiment.toml",
-                 fmt::format("[cohort]\nsize = {}\n\n[[algorithms]]\nrate = {}\n", size, rate));
+    run.path = fmt::format("{}-{}-{}-{}", experiment, label, rate, size);
+    run.settings =
+        resolved_settings(fmt::format("[cohort]\nsize = {}\n\n[[algorithms]]\nrate = {}\n", size, rate));
     return run;
   };
   std::vector<FoundRun> runs = {run_of("grid", "fedavg", "0.1", "0"), run_of("grid", "fedavg", "0.3", "0"),
@@ -209,11 +198,9 @@ TEST(SeparateRows, ShowValuesOfRunsThatSweepNothing) {
 
 // What only the experiment file of a run says.
 TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
-  const Scratch folder;
-  const auto run_of = [&](std::int64_t seed, const std::string& settings) {
+  const auto run_of = [](std::int64_t seed, const std::string& settings) {
     FoundRun run = with_parameters("dp-fedavg", seed, {});
-    run.path = folder / fmt::format("seed-{}", seed);
-    folder.write(fmt::format("seed-{}/experiment.toml", seed), settings);
+    run.settings = resolved_settings(settings);
     return run;
   };
   const std::string privacy = "[[algorithms]]\n[algorithms.privacy]\nnoise_multiplier = ";
@@ -227,27 +214,21 @@ TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
 }
 
 TEST(RowConditions, HaveTheRoundsOfEvaluationsWhereTheBestOneCounts) {
-  const Scratch scratch;
-  scratch.write("global/experiment.toml", "[evaluation]\nevery = 2\nper_client = false\n");
-  scratch.write("personal/experiment.toml", "[evaluation]\nevery = 2\nper_client = true\n");
-  EXPECT_FALSE(row_conditions(scratch / "global").contains("evaluation.every"));
-  EXPECT_EQ(row_conditions(scratch / "personal").at("evaluation.every"), "2");
-  scratch.write("unvalidated/experiment.toml",
-                "[evaluation]\nevery = 2\nvalidation_fraction = 0.0\nheld_out_clients = 0.0\n");
-  EXPECT_FALSE(row_conditions(scratch / "unvalidated").contains("evaluation.every"));
-  for (const std::string key : {"validation_fraction", "held_out_clients"}) {
-    scratch.write("validated/experiment.toml", "[evaluation]\nevery = 2\n" + key + " = 0.1\n");
-    EXPECT_EQ(row_conditions(scratch / "validated").at("evaluation.every"), "2");
-  }
+  const auto has_every = [](const std::string& rest) {
+    return row_conditions(resolved_settings("[evaluation]\nevery = 2\n" + rest)).contains("evaluation.every");
+  };
+  EXPECT_FALSE(has_every("per_client = false\n"));
+  EXPECT_TRUE(has_every("per_client = true\n"));
+  EXPECT_FALSE(has_every("validation_fraction = 0.0\nheld_out_clients = 0.0\n"));
+  EXPECT_TRUE(has_every("validation_fraction = 0.1\n"));
+  EXPECT_TRUE(has_every("held_out_clients = 0.1\n"));
 }
 
 // Two experiment files of one name.
 TEST(Rows, OfOtherConditionsHaveNoBest) {
-  const Scratch folder;
-  const auto run_of = [&](const std::string& label, double accuracy, const std::string& settings) {
+  const auto run_of = [](const std::string& label, double accuracy, const std::string& settings) {
     FoundRun run = found(finished(label, 1, accuracy));
-    run.path = folder / label;
-    folder.write(label + "/experiment.toml", settings);
+    run.settings = resolved_settings(settings);
     return run;
   };
   const std::vector<FoundRun> alike = {run_of("fedavg", 0.5, "[cohort]\nsize = 1\n"),
@@ -286,7 +267,7 @@ TEST(SeparateRows, AreToldApartByTheirData) {
                         "bbbbbbbbbbbb)"));
 }
 
-TEST_F(SameRow, HoldsNoRunsOnDifferentData) {
+TEST(SameRow, HoldsNoRunsOnDifferentData) {
   const std::vector<FoundRun> runs = {on_data("fedavg", 1, 'a'), on_data("fedavg", 2, 'b')};
   expect_refused(
       "runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ in the SHA-256 of "

@@ -81,6 +81,10 @@ TEST(NaturalOrder, ComparesNumbersAsNumbers) {
   EXPECT_GT(compare_values("1e-1", "0.02"), 0);
   EXPECT_LT(compare_values("seed-2", "seed-10"), 0);
   EXPECT_EQ(compare_values("nan", "nan"), 0);
+  // Whatever is not a number is behind those, so that there is one order.
+  EXPECT_LT(compare_values("1e-05", "0.01"), 0);
+  EXPECT_LT(compare_values("0.01", "0.5x"), 0);
+  EXPECT_LT(compare_values("1e-05", "0.5x"), 0);
   EXPECT_EQ(as_number("0.1 s"), std::nullopt);
 }
 
