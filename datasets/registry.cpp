@@ -100,13 +100,12 @@ Dataset load_dataset(const std::string& name, const Settings& settings, const Se
   if (source.check != nullptr) source.check(whole);
   Dataset dataset = source.load(whole, search_path);
   dataset.name = source.name;
-  // Of the user's own files, which may be two copies of one. Of labels it tells nothing, but which examples
-  // clients hold is as private.
+  // Of the user's own files, which may be two copies of one.
   const std::int64_t known =
       dataset.taken.empty() ? 0 : count_known(dataset.test.inputs, dataset.train.inputs);
   if (known > 0)
-    dataset.taken += fmt::format("\n  {} of {} test examples have the inputs of a training example", known,
-                                 dataset.test.size());
+    dataset.overlap = fmt::format("\n  {} of {} test examples have the inputs of a training example", known,
+                                  dataset.test.size());
   return dataset;
 }
 

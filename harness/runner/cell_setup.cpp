@@ -29,8 +29,12 @@ bool hides_label_counts(const Experiment& experiment) {
   });
 }
 
-const std::string& taken_words(const Experiment& experiment, const Dataset& dataset) {
-  return hides_label_counts(experiment) ? dataset.taken_without_labels : dataset.taken;
+std::string taken_words(const Experiment& experiment, const Dataset& dataset) {
+  const bool hides_inputs = std::ranges::any_of(experiment.algorithms, [](const AlgorithmEntry& entry) {
+    return entry.is_private() && unit(policy_of(entry)) != Unit::kLabel;
+  });
+  return (hides_label_counts(experiment) ? dataset.taken_without_labels : dataset.taken) +
+         (hides_inputs ? "" : dataset.overlap);
 }
 
 CanaryPlan canary_plan(const Experiment& experiment) {

@@ -37,7 +37,7 @@ PrivacyPolicy policy_of(const AlgorithmEntry& entry);
 bool hides_label_counts(const Experiment& experiment);
 
 /// What was taken from the user's own files, without what labels tell where the experiment hides that.
-const std::string& taken_words(const Experiment& experiment, const Dataset& dataset);
+std::string taken_words(const Experiment& experiment, const Dataset& dataset);
 
 /// The canaries that an experiment asks for.
 CanaryPlan canary_plan(const Experiment& experiment);

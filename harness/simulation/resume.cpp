@@ -77,7 +77,13 @@ void Simulation::charge_lost(const Ledger& written) {
   // the charge in the ledger alone, it is made again.
   if (ledger_.ended_after() > 0) return;
   const std::int64_t end = written.ended_after();
+  const Ledger before = ledger_;
   ledger_.add_lost(end > 0 ? written.after_round(end).most : written, round_ + 1);
+  const auto* labels = std::get_if<LabelPolicy>(&setup_.policy);
+  if (labels != nullptr && labels->stages == 2 && labels->first_rounds == round_ + 1 && ledger_ != before)
+    throw Error::of(
+        "round {}, which a crash lost, released labels, and nothing would charge another draw of them",
+        round_ + 1);
 }
 
 }  // namespace fedarena

@@ -65,7 +65,7 @@ std::set<std::string> own_names() {
   return names;
 }
 
-// What clients do in a round; of epochs and steps the one that is not 0.
+// What clients do in a round. Where there are steps, they are in place of epochs.
 constexpr std::array<const char*, 4> kLocalWork = {"rate", "batch_size", "local_epochs", "local_steps"};
 
 // That parameter of the algorithms, where all rows have the same.
@@ -155,9 +155,13 @@ std::string caption(const Table& table) {
   for (const auto& [path, value] : first.setting.sweep) {
     if (!contains(columns, path)) add(path, value);
   }
-  for (const char* name : kLocalWork) {
-    if (const auto value = shared_parameter(table, name); value && *value != "0")
-      add(name, plain_value(*value));
+  const bool in_steps = std::ranges::any_of(table.rows, [](const Row& row) {
+    return !row.seeds.empty() &&
+           swept_value(row.summary().algorithm_parameters, "local_steps").value_or("0") != "0";
+  });
+  for (const std::string name : kLocalWork) {
+    if (name == (in_steps ? "local_epochs" : "local_steps")) continue;
+    if (const auto value = shared_parameter(table, name.c_str())) add(name, plain_value(*value));
   }
   if (!text.empty()) text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return one_line(text);

@@ -72,7 +72,7 @@ int run_preview(const PreviewArguments& arguments) {
         dataset.name, arguments.part == "train" ? "training" : "test", arguments.per_class,
         images.classes().size(), images.size(), images.width, images.height,
         images.channels == 1 ? "grey" : "colour");
-  if (!dataset.taken.empty()) print("{}\n", dataset.taken);
+  if (!dataset.taken.empty()) print("{}{}\n", dataset.taken, dataset.overlap);
   print("{}: {} x {} pixels, a row for every class\n", arguments.picture.string(), raster.width,
         raster.height);
   return kSuccess;

@@ -52,7 +52,7 @@ bool verify(const DataOptions& options, const std::vector<fs::path>& files) {
     const fs::path folder = folder_of(options.name, files, search_path);
     print("{}: verified: {}{}\n", options.name, in_words(dataset),
           folder.empty() ? "" : " in " + results::one_line(folder.string()));
-    if (!dataset.taken.empty()) print("{}\n", dataset.taken);
+    if (!dataset.taken.empty()) print("{}{}\n", dataset.taken, dataset.overlap);
     return true;
   } catch (const Error& error) {
     // There is nothing else to be looked at, and the remedy is the user's.

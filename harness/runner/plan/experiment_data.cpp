@@ -128,9 +128,11 @@ std::string describe_data(const Experiment& experiment) {
 }
 
 std::string data_note(const Experiment& experiment, const Dataset& dataset) {
-  if (!has_proxy(experiment)) return dataset.note;
-  return fmt::format("{}{}the server also has {}, without labels", dataset.note,
-                     dataset.note.empty() ? "" : "; ", describe_proxy(experiment));
+  std::string note = dataset.note;
+  if (!has_proxy(experiment)) return note;
+  if (note.ends_with('.')) note.pop_back();
+  return fmt::format("{}{}the server also has {}, without labels", note, note.empty() ? "" : "; ",
+                     describe_proxy(experiment));
 }
 
 }  // namespace fedarena

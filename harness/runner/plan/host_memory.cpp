@@ -54,7 +54,7 @@ Bytes make_head(std::span<const std::byte> note, const std::vector<torch::Tensor
 
 constexpr std::array kParts = {&Dataset::train, &Dataset::test, &Dataset::validation};
 constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::taken,
-                               &Dataset::taken_without_labels};
+                               &Dataset::taken_without_labels, &Dataset::overlap};
 constexpr std::array kLists = {&Dataset::users, &Dataset::read_off};
 constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation, &Dataset::column_scales};
 
@@ -149,7 +149,7 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
 std::optional<HostMemory> hold(const Dataset& dataset) {
   // Does not compile when a data set gets a part that is not written below.
   [[maybe_unused]] const auto& [name, train, test, validation, classes, users, mean, deviation, read_off,
-                                column_scales, note, taken, taken_without_labels] = dataset;
+                                column_scales, note, taken, taken_without_labels, overlap] = dataset;
   Bytes head;
   std::vector<torch::Tensor> tensors;
   for (const auto text : kTexts) put_text(head, dataset.*text);

@@ -146,6 +146,12 @@ void CellRecord::restore(Simulation& simulation) {
     }
   }
   if (!simulation.repeatable()) {
+    // Its own checkpoints never lie behind the rounds. Of labels, a second draw would not be charged.
+    if (simulation.ledger().unit() == Unit::kLabel &&
+        directory_->rounds_recorded() > simulation.rounds_done())
+      throw Error::in(directory_->path() / results::kCheckpointFile,
+                      "is older than the rounds beside it, whose labels cannot be drawn again",
+                      {.remedy = kRestoreFile});
     charge_lost(simulation);
   } else if (summary_.privacy) {
     constexpr const char* kOther = "another build of fedarena or of the plugin";
@@ -154,7 +160,7 @@ void CellRecord::restore(Simulation& simulation) {
       check_same_code(
           directory_->path(), environment_, summary_.algorithm,
           fmt::format("round {} failed under {}, and the failure may have told its answers", next, kOther));
-    } else if (directory_->rounds_recorded() > simulation.rounds_done()) {
+    } else if (directory_->rounds_recorded() > simulation.rounds_done() || has_later_ledger(simulation)) {
       check_same_code(
           directory_->path(), environment_, summary_.algorithm,
           fmt::format("rounds from {} on were published by {}, and the checkpoint does not know them", next,
@@ -163,7 +169,7 @@ void CellRecord::restore(Simulation& simulation) {
   }
   if (published) {
     chain_ = chain_of(directory_->rounds());
-    check_published(*directory_, *published, chain_, summary_);
+    check_published(*directory_, constant_files_.at(results::kExperimentFile), *published, chain_, summary_);
   } else {  // of a run that begins again, this process is the first
     own().write_file_atomically(results::kEnvironmentFile, results::json_text(environment_, 1) + "\n");
   }
@@ -175,6 +181,12 @@ void CellRecord::restore(Simulation& simulation) {
                                                      simulation.rounds_done() + 1))
     own().write_file_atomically(results::kEnvironmentFile, *with_build);
   write_summary(results::kRunning);
+}
+
+// It is written first of what a round leaves.
+bool CellRecord::has_later_ledger(const Simulation& simulation) const {
+  return directory_->has(results::kLedgerFile) &&
+         directory_->read_file(results::kLedgerFile) != simulation.ledger().to_json();
 }
 
 void CellRecord::charge_lost(Simulation& simulation) const {
@@ -254,8 +266,9 @@ void CellRecord::checkpoint(Simulation& simulation, const results::RoundRecord* 
   const auto start = Clock::now();
   write_ledger(simulation);
   const std::int64_t rounds = unpublished != nullptr ? unpublished->round - 1 : simulation.rounds_done();
-  Published published = published_so_far(*directory_, rounds, chain_.at(static_cast<std::size_t>(rounds)),
-                                         summary_, synthetic_files_);
+  Published published =
+      published_so_far(*directory_, constant_files_.at(results::kExperimentFile), rounds,
+                       chain_.at(static_cast<std::size_t>(rounds)), summary_, synthetic_files_);
   if (unpublished != nullptr) published.unpublished = text_of(*unpublished);
   simulation.checkpoint(
       [&](const Bytes& bytes) {
@@ -269,7 +282,9 @@ void CellRecord::checkpoint(Simulation& simulation, const results::RoundRecord* 
 }
 
 void CellRecord::interrupt(Simulation& simulation) {
-  checkpoint(simulation);
+  // Before the first round there is nothing to go on from, and nothing is charged that a checkpoint might
+  // hold: labels are randomised by then.
+  if (simulation.rounds_done() > 0) checkpoint(simulation);
   write_summary(results::kInterrupted);
 }
 

@@ -60,6 +60,7 @@ class CellRecord {
   // `unpublished`: the last round, which the directory does not have yet, or not as it is to stay.
   void checkpoint(Simulation& simulation, const results::RoundRecord* unpublished = nullptr);
   void publish(const results::RoundRecord& record, const Simulation& simulation);
+  bool has_later_ledger(const Simulation& simulation) const;
   void charge_lost(Simulation& simulation) const;
   void write_ledger(const Simulation& simulation);
   void write_audit(const Canaries& canaries, std::vector<double> scores, results::Summary& summary);

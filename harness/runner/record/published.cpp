@@ -7,6 +7,7 @@
 
 #include "accounting/json_text.hpp"
 #include "harness/digest/sha256.hpp"
+#include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/record/builds.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using results::Json;
 
-constexpr std::int64_t kPublishedSchema = 1;
+constexpr std::int64_t kPublishedSchema = 2;
 
 // Of the synthetic sets of those rounds, by their paths in the run directory; what `known` has is not read.
 results::Seal synthetic_files(const results::RunDirectory& run, std::int64_t rounds, results::Seal& known) {
@@ -38,9 +39,8 @@ results::Seal synthetic_files(const results::RunDirectory& run, std::int64_t rou
 std::string data_of(const results::Summary& plan) { return plan.data_hash + " " + plan.partition_hash; }
 
 [[noreturn]] void refuse_edited(const results::RunDirectory& run, const std::string& name) {
-  throw Error::in(
-      run.path() / name, "is not as it was when the checkpoint was written",
-      {.remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+  throw Error::in(run.path() / name, "is not as it was when the checkpoint was written",
+                  {.remedy = kRestoreFile});
 }
 
 }  // namespace
@@ -56,13 +56,15 @@ std::vector<std::string> chain_of(const std::vector<results::RoundRecord>& round
   return chain;
 }
 
-Published published_so_far(const results::RunDirectory& run, std::int64_t rounds, std::string chain,
-                           const results::Summary& plan, results::Seal& known) {
+Published published_so_far(const results::RunDirectory& run, const std::string& experiment,
+                           std::int64_t rounds, std::string chain, const results::Summary& plan,
+                           results::Seal& known) {
   Published published{.rounds = rounds,
                       .chain = std::move(chain),
                       .files = synthetic_files(run, rounds, known),
                       .builds = recorded_builds(run.path(), plan.algorithm),
-                      .data = data_of(plan)};
+                      .data = data_of(plan),
+                      .cell = sha256_of(experiment)};
   if (run.has(results::kClientsFile))
     published.files[results::kClientsFile] = sha256_of(run.read_file(results::kClientsFile));
   return published;
@@ -77,6 +79,7 @@ std::string to_json_text(const Published& published) {
                              {"files", std::move(files)},
                              {"builds", published.builds},
                              {"data", published.data},
+                             {"cell", published.cell},
                              {"unpublished", published.unpublished}},
                             -1);
 }
@@ -88,6 +91,7 @@ Published parse_published(std::string_view text) {
                       .chain = fields.text("chain"),
                       .builds = fields.text("builds"),
                       .data = fields.text("data"),
+                      .cell = fields.text("cell"),
                       .unpublished = fields.text("unpublished")};
   for (auto& [name, digest] : fields.texts("files"))
     published.files.emplace(std::move(name), std::move(digest));
@@ -95,8 +99,11 @@ Published parse_published(std::string_view text) {
   return published;
 }
 
-void check_published(const results::RunDirectory& run, const Published& published,
-                     const std::vector<std::string>& chain, const results::Summary& plan) {
+void check_published(const results::RunDirectory& run, const std::string& experiment,
+                     const Published& published, const std::vector<std::string>& chain,
+                     const results::Summary& plan) {
+  if (published.cell != sha256_of(experiment))
+    throw Error::in(run.path() / results::kCheckpointFile, "is of another cell", {.remedy = kRestoreFile});
   if (published.data != data_of(plan))
     throw Error::in(
         run.path(), "the rounds so far were made from other data, or another partition, than there are now",

@@ -19,6 +19,7 @@ struct Published {
   results::Seal files = {};  ///< of `clients.json` and of synthetic sets, as far as there are any
   std::string builds = {};   ///< that took part (recorded_builds)
   std::string data = {};     ///< the hash of the data and that of the partition
+  std::string cell = {};     ///< the SHA-256 of its experiment file
   /// A round that the checkpoint holds and that the directory may not have yet, or not as it is to stay; its
   /// text is the writer's own. Empty: none.
   std::string unpublished = {};
@@ -30,19 +31,23 @@ std::string chained(const std::string& before, results::RoundRecord round);
 /// The digests after 0, 1, ... rounds.
 std::vector<std::string> chain_of(const std::vector<results::RoundRecord>& rounds);
 
-/// What the directory has published of its first `rounds` rounds, whose digest is `chain`. `plan`: the run's
-/// summary. `known`: digests of synthetic sets that lie there already; the others are added.
-Published published_so_far(const results::RunDirectory& run, std::int64_t rounds, std::string chain,
-                           const results::Summary& plan, results::Seal& known);
+/// What the directory of that experiment has published of its first `rounds` rounds, whose digest is `chain`.
+/// `plan`: the run's summary. `known`: digests of synthetic sets that lie there already; the others are
+/// added.
+Published published_so_far(const results::RunDirectory& run, const std::string& experiment,
+                           std::int64_t rounds, std::string chain, const results::Summary& plan,
+                           results::Seal& known);
 
 /// As JSON, and back. Any other text is an Error.
 std::string to_json_text(const Published& published);
 Published parse_published(std::string_view text);
 
 /// Throws Error that names the file where the directory does not hold what was published, or was made from
-/// other data than the plan. Rounds after those may be there, and their files, and builds that went on; of
-/// synthetic sets, older ones may be gone. `chain`: the digests of the rounds that are there.
-void check_published(const results::RunDirectory& run, const Published& published,
-                     const std::vector<std::string>& chain, const results::Summary& plan);
+/// other data than the plan, or where the checkpoint is another experiment's. Rounds after those may be
+/// there, and their files, and builds that went on; of synthetic sets, older ones may be gone. `chain`: the
+/// digests of the rounds that are there.
+void check_published(const results::RunDirectory& run, const std::string& experiment,
+                     const Published& published, const std::vector<std::string>& chain,
+                     const results::Summary& plan);
 
 }  // namespace fedarena

@@ -176,6 +176,33 @@ TEST_P(Crashes, DoNotBeginAgainWithoutTheCheckpointUnlessNoiseComesAgain) {
   expect_to_go_on_unless(draws_by_system(), "ledger.json: is gone");
 }
 
+// Labels are randomised by then, and the first round charges them.
+TEST_P(Crashes, LeaveNothingThatCouldBeReadBeforeTheFirstRound) {
+  run_and_interrupt_after(kBeforeAny);
+  EXPECT_EQ(results::RunDirectory::open(folder).summary().state, results::kInterrupted);
+  EXPECT_FALSE(fs::exists(folder / results::kCheckpointFile));
+  EXPECT_TRUE(run(kNever));
+}
+
+TEST_P(Crashes, DoNotGoOnFromTheCheckpointOfAnotherCell) {
+  const std::string checkpoint =
+      results::read_whole_file(run_and_interrupt_after(1) / results::kCheckpointFile);
+  fs::remove_all(folder);
+  name_of_cell = "another";
+  results::replace_file(run_and_interrupt_after(1) / results::kCheckpointFile, checkpoint);
+  test::expect_refused("checkpoint.bin: is of another cell", [&] { run_here(); });
+}
+
+// Other labels than those that were drawn would be a second release.
+TEST_P(Crashes, DoNotDrawLabelsAgainFromAnOlderCheckpoint) {
+  const std::string checkpoint =
+      results::read_whole_file(run_and_interrupt_after(1) / results::kCheckpointFile);
+  run_and_interrupt_after(2);
+  results::replace_file(folder / results::kCheckpointFile, checkpoint);
+  expect_to_go_on_unless(draws_by_system() && unit(GetParam()) == Unit::kLabel,
+                         "checkpoint.bin: is older than the rounds beside it");
+}
+
 // Of a commit, and a digest of the plugin.
 results::Json build_of(const char* commit, const char* digest) {
   return results::Json::parse(fmt::format(

@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 
 inline constexpr std::int64_t kRounds = 2;
 inline constexpr int kNever = -1;
+inline constexpr std::int64_t kBeforeAny = -1;
 
 // What a client remembers of its last round: a mark, by which it is found in any file; who it is; the round;
 // the bits of a number that noise has touched.
@@ -97,11 +98,13 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     plan.parameters = model.layout()->numel();
     results::plan_privacy(plan, std::string(name(unit(GetParam()))), *accounting(GetParam()), 0);
     Experiment experiment;
+    experiment.name = name_of_cell;
     if (ends_early()) experiment.evaluation.every = planned;
     CellRecord record(folder, experiment, environment, plan, true);
     if (record.finished()) return;
     Simulation simulation(crashing());
     record.restore(simulation);
+    if (interrupted_after == kBeforeAny) return record.interrupt(simulation);
     while (simulation.rounds_done() < kRounds) {
       record.append(simulation.next_round(), simulation);
       if (simulation.rounds_done() == interrupted_after) return record.interrupt(simulation);
@@ -125,7 +128,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     return lived;
   }
 
-  // Begins a run that is interrupted after this round; its folder.
+  // Begins a run that is interrupted after this round, or kBeforeAny; its folder.
   fs::path run_and_interrupt_after(std::int64_t round) {
     folder = scratch / "begun";
     interrupted_after = round;
@@ -224,6 +227,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   fs::path folder;
   std::int64_t planned = kRounds;
   std::int64_t interrupted_after = 0;  // this round; 0: never
+  std::string name_of_cell = "crashes";
   results::Json environment = results::Json::object();
   std::string data_hash = std::string(64, 'a');
   int steps_at_the_end = kNever;

@@ -144,6 +144,7 @@ Dataset whole_dataset() {
   data.note = "made up";
   data.taken = "two columns, 3 of one class\n";
   data.taken_without_labels = "two columns\n";
+  data.overlap = "1 of 5 test examples";
   return data;
 }
 
@@ -166,6 +167,7 @@ TEST(HostData, GivesBackTheWholeDataSet) {
     EXPECT_EQ(same.column_scales, data.column_scales);
     EXPECT_EQ(same.taken, data.taken);
     EXPECT_EQ(same.taken_without_labels, data.taken_without_labels);
+    EXPECT_EQ(same.overlap, data.overlap);
     EXPECT_EQ(same.mean, data.mean);
     EXPECT_EQ(same.deviation, data.deviation);
     EXPECT_NE(file_under(same.train.inputs), "");

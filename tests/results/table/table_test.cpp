@@ -149,18 +149,21 @@ TEST(Table, ComparesOnlyWithinASetting) {
   EXPECT_EQ(caption(table), "Experiment quickstart, partition iid, model mlp");
 }
 
-// What the clients of all rows do in a round; of epochs and steps the one that is not 0.
+// What the clients of all rows do in a round; batches of 0 are whole shards, and steps stand for epochs.
 TEST(Table, SaysTheLocalWorkThatItsRowsShare) {
-  const auto runs = [](const char* rate) {
+  const auto runs = [](const char* rate, const char* steps) {
     auto all = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
     for (FoundRun& run : all)
       run.summary->algorithm_parameters = {{"rate", run.summary->label == "fedavg" ? "0.1" : rate},
-                                           {"local_epochs", "0"},
-                                           {"local_steps", "7"}};
+                                           {"batch_size", "0"},
+                                           {"local_epochs", "1"},
+                                           {"local_steps", steps}};
     return all;
   };
-  EXPECT_THAT(caption(make_table(runs("0.1"))), HasSubstr(", rate 0.1, local_steps 7"));
-  EXPECT_THAT(caption(make_table(runs("0.2"))), AllOf(HasSubstr(", local_steps 7"), Not(HasSubstr("rate"))));
+  const std::string steps = caption(make_table(runs("0.2", "7")));
+  EXPECT_THAT(steps, HasSubstr(", batch_size 0, local_steps 7"));
+  EXPECT_THAT(steps, AllOf(Not(HasSubstr("rate")), Not(HasSubstr("epochs"))));
+  EXPECT_THAT(caption(make_table(runs("0.1", "0"))), HasSubstr(", rate 0.1, batch_size 0, local_epochs 1"));
 }
 
 // Of one part, one setting is swept and another one differs.
