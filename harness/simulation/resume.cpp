@@ -79,8 +79,10 @@ void Simulation::charge_lost(const Ledger& written) {
   const std::int64_t end = written.ended_after();
   const Ledger before = ledger_;
   ledger_.add_lost(end > 0 ? written.after_round(end).most : written, round_ + 1);
+  // Those of round 1 are charged with it, once more.
   const auto* labels = std::get_if<LabelPolicy>(&setup_.policy);
-  if (labels != nullptr && labels->stages == 2 && labels->first_rounds == round_ + 1 && ledger_ != before)
+  const bool drew_labels = labels != nullptr && labels->stages == 2 && labels->first_rounds == round_ + 1;
+  if (drew_labels && round_ > 0 && ledger_ != before)
     throw Error::of(
         "round {}, which a crash lost, released labels, and nothing would charge another draw of them",
         round_ + 1);
