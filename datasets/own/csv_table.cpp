@@ -53,8 +53,7 @@ std::size_t count_continuous(const TextColumn& column) {
     return number && std::trunc(*number) == *number;
   };
   const bool few = numbers.size() <= kFewClasses || column.values().size() >= kRowsOfClass * numbers.size();
-  const bool alone = numbers.size() == column.names().size();
-  if (few && alone && std::ranges::all_of(numbers, is_whole)) return 0;
+  if (few && std::ranges::all_of(numbers, is_whole)) return 0;
   return numbers.size();
 }
 
