@@ -73,16 +73,6 @@ void check_finished(const FoundRun& run) {
                      failed ? "tries it again" : "goes on with it"));
 }
 
-constexpr std::array kNeeded = {kExperimentFile, kEnvironmentFile, kRoundsFile, kLedgerFile, kSummaryFile};
-constexpr std::array kOthers = {kPartitionFile, kClientsFile, kAuditFile};
-
-// Without what only helps to resume, and without files that are none of fedarena's.
-bool is_record(const std::string& name) {
-  const auto is_name = [&](const char* known) { return name == known; };
-  return std::ranges::any_of(kNeeded, is_name) || std::ranges::any_of(kOthers, is_name) ||
-         (name.starts_with("synthetic/") && name.ends_with(".npy"));
-}
-
 // What a bundle takes of a run, by name: files as the run's seal has them, and a seal of these alone.
 std::map<std::string, std::string> sealed_contents(const fs::path& run) {
   const std::string remedy =
@@ -95,14 +85,14 @@ std::map<std::string, std::string> sealed_contents(const fs::path& run) {
     refuse(run / name, fs::exists(status) ? "is not a regular file" : "is not there", remedy);
   };
   require(kSealFile);
-  std::ranges::for_each(kNeeded, require);
+  std::ranges::for_each(kNeededFiles, require);
   const Seal seal = read_seal(run);
   for (const auto& [name, digest] : current_seal(run)) {
     if (is_record(name) && !seal.contains(name))
       refuse(run / name, "is not among the files that the run's seal lists",
              "It came after the run, whose files `fedarena verify` compares: move it elsewhere.");
   }
-  std::set<std::string> names(kNeeded.begin(), kNeeded.end());
+  std::set<std::string> names(kNeededFiles.begin(), kNeededFiles.end());
   for (const auto& [name, digest] : seal) {
     if (is_record(name)) names.insert(name);
   }

@@ -138,6 +138,8 @@ void RunDirectory::write_summary(const Summary& summary) const {
   const std::string text = to_json_text(summary);
   if (summary.state == kFinished) {
     Seal seal = current_seal(path_);
+    // Of the record itself nothing passes for a file.
+    std::erase_if(seal, [](const auto& file) { return is_record(file.first) && !is_sha256(file.second); });
     seal[kSummaryFile] = sha256_of(text);
     // The summary that the seal is about is on disk before it, so that who reads the one can find the other.
     prepare_file(path_ / kSummaryFile, text);

@@ -7,10 +7,12 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "accounting/json_text.hpp"
 #include "harness/digest/sha256.hpp"
 #include "results/record/attack_file.hpp"
+#include "results/record/canary_audit.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
@@ -51,6 +53,11 @@ bool is_sealed(const std::string& name) {
 }
 
 }  // namespace
+
+bool is_record(const std::string& name) {
+  return contains(kNeededFiles, name) || name == kPartitionFile || name == kClientsFile ||
+         name == kAuditFile || (name.starts_with("synthetic/") && name.ends_with(".npy"));
+}
 
 Seal current_seal(const fs::path& run) {
   Seal seal;

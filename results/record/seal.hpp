@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
+
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 
@@ -21,6 +24,13 @@ using Seal = std::map<std::string, std::string>;
 inline constexpr const char* kNotRegular = "not a regular file";
 /// The same of a file beyond `kMostBytesOfFile`, which nobody hashes.
 inline constexpr const char* kTooLarge = "larger than 64 GiB";
+
+/// Files without which nothing is a finished run.
+inline constexpr std::array kNeededFiles = {kExperimentFile, kEnvironmentFile, kRoundsFile, kLedgerFile,
+                                            kSummaryFile};
+/// Whether a file of that name, in a run directory, is part of the run's record: not what only helps to
+/// resume, and not what people leave there.
+bool is_record(const std::string& name);
 
 /// The digests of all files at and below a run directory as they are now, but for the seal itself, what
 /// attacks wrote and what goes with the end of a run. An Error names what cannot be

@@ -189,7 +189,10 @@ TEST_F(SealedRun, IsSealedWithForeignFilesThatHaveNoDigest) {
   scratch_.write("run/foreign", "");
   fs::resize_file(file("foreign"), std::uintmax_t{1} << 40);
   fs::create_symlink("nowhere", file("link"));
+  fs::create_symlink("nowhere", file("audit.json"));  // of the record, which links cannot be
   run_.open().write_summary(run_.open().summary());
+  EXPECT_THAT(named(), ElementsAre("audit.json"));
+  fs::remove(file("audit.json"));
   EXPECT_THAT(named(), IsEmpty());
   fs::remove(file("link"));
   put(file("foreign"), "");
