@@ -144,15 +144,16 @@ void CellRecord::restore(Simulation& simulation) {
       throw Error::in(directory_->path() / results::kCheckpointFile, error.complaint().found,
                       {.remedy = "Remove the run directory to run this cell again from the start."});
     }
+    check_cell(*directory_, constant_files_.at(results::kExperimentFile), *published);
   }
   if (!simulation.repeatable()) {
+    charge_lost(simulation);
     // Its own checkpoints never lie behind the rounds. Of labels, a second draw would not be charged.
     if (simulation.ledger().unit() == Unit::kLabel &&
         directory_->rounds_recorded() > simulation.rounds_done())
       throw Error::in(directory_->path() / results::kCheckpointFile,
                       "is older than the rounds beside it, whose labels cannot be drawn again",
                       {.remedy = kRestoreFile});
-    charge_lost(simulation);
   } else if (summary_.privacy) {
     constexpr const char* kOther = "another build of fedarena or of the plugin";
     const std::int64_t next = simulation.rounds_done() + 1;
@@ -169,7 +170,7 @@ void CellRecord::restore(Simulation& simulation) {
   }
   if (published) {
     chain_ = chain_of(directory_->rounds());
-    check_published(*directory_, constant_files_.at(results::kExperimentFile), *published, chain_, summary_);
+    check_published(*directory_, *published, chain_, summary_);
   } else {  // of a run that begins again, this process is the first
     own().write_file_atomically(results::kEnvironmentFile, results::json_text(environment_, 1) + "\n");
   }

@@ -99,11 +99,13 @@ Published parse_published(std::string_view text) {
   return published;
 }
 
-void check_published(const results::RunDirectory& run, const std::string& experiment,
-                     const Published& published, const std::vector<std::string>& chain,
-                     const results::Summary& plan) {
-  if (published.cell != sha256_of(experiment))
-    throw Error::in(run.path() / results::kCheckpointFile, "is of another cell", {.remedy = kRestoreFile});
+void check_cell(const results::RunDirectory& run, const std::string& experiment, const Published& published) {
+  if (published.cell == sha256_of(experiment)) return;
+  throw Error::in(run.path() / results::kCheckpointFile, "is of another cell", {.remedy = kRestoreFile});
+}
+
+void check_published(const results::RunDirectory& run, const Published& published,
+                     const std::vector<std::string>& chain, const results::Summary& plan) {
   if (published.data != data_of(plan))
     throw Error::in(
         run.path(), "the rounds so far were made from other data, or another partition, than there are now",

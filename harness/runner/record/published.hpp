@@ -42,12 +42,13 @@ Published published_so_far(const results::RunDirectory& run, const std::string& 
 std::string to_json_text(const Published& published);
 Published parse_published(std::string_view text);
 
+/// Throws Error where the checkpoint that holds this is not of the cell with that experiment file.
+void check_cell(const results::RunDirectory& run, const std::string& experiment, const Published& published);
+
 /// Throws Error that names the file where the directory does not hold what was published, or was made from
-/// other data than the plan, or where the checkpoint is another experiment's. Rounds after those may be
-/// there, and their files, and builds that went on; of synthetic sets, older ones may be gone. `chain`: the
-/// digests of the rounds that are there.
-void check_published(const results::RunDirectory& run, const std::string& experiment,
-                     const Published& published, const std::vector<std::string>& chain,
-                     const results::Summary& plan);
+/// other data than the plan. Rounds after those may be there, and their files, and builds that went on; of
+/// synthetic sets, older ones may be gone. `chain`: the digests of the rounds that are there.
+void check_published(const results::RunDirectory& run, const Published& published,
+                     const std::vector<std::string>& chain, const results::Summary& plan);
 
 }  // namespace fedarena
