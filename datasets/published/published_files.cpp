@@ -28,9 +28,11 @@ constexpr std::size_t kUnpackedAnyway = std::size_t{1} << 28;
   const std::string fetch = wanted.publication.addresses.empty()
                                 ? ""
                                 : fmt::format(", or `fedarena data fetch {}`", wanted.dataset);
+  const std::vector<std::string> names = names_of(wanted.files, &PublishedFile::name);
   throw Error(Complaint{
-      .found = fmt::format("the data set \"{}\" was not found: looked for {} (each plain or .gz) in {}{}",
-                           wanted.dataset, join_names(names_of(wanted.files, &PublishedFile::name)),
+      .found = fmt::format("the data set \"{}\" was not found: looked for {}{} in {}{}", wanted.dataset,
+                           join_names(names),
+                           std::ranges::any_of(names, may_be_gzipped) ? " (each plain or .gz)" : "",
                            searched_folders(searched), partial),
       .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files{}; {}",
                             wanted.folders.front(), fetch, wanted.origin)});
@@ -58,10 +60,13 @@ std::vector<fs::path> candidate_folders(const std::vector<std::string>& names,
   return candidates;
 }
 
+bool may_be_gzipped(const std::string& name) { return !name.ends_with(".mat") && !name.ends_with(".h5"); }
+
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
   std::error_code ignored;  // an unreadable folder is one that does not hold the file
-  for (const fs::path& path : {folder / name, folder / (name + ".gz")})
-    if (fs::is_regular_file(path, ignored)) return path;
+  if (fs::is_regular_file(folder / name, ignored)) return folder / name;
+  const fs::path gzipped = folder / (name + ".gz");
+  if (may_be_gzipped(name) && fs::is_regular_file(gzipped, ignored)) return gzipped;
   return std::nullopt;
 }
 

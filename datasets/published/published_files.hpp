@@ -19,7 +19,7 @@ std::string searched_folders(const SearchPath& folders);
 
 /// One file as its publisher made it.
 struct PublishedFile {
-  std::string name;         ///< without ".gz"; it may be compressed or not
+  std::string name;         ///< without ".gz"; see may_be_gzipped
   std::int64_t size = 0;    ///< bytes of the uncompressed content
   std::string sha256 = {};  ///< of the uncompressed content; empty: any content of the right form
 };
@@ -45,6 +45,10 @@ struct PublishedFiles {
 /// itself is called so, in the order of the search path.
 std::vector<std::filesystem::path> candidate_folders(const std::vector<std::string>& names,
                                                      const SearchPath& search_path);
+
+/// Whether a file of that name may lie there as NAME.gz: not one that is compressed inside, which libraries read
+/// by its path.
+bool may_be_gzipped(const std::string& name);
 
 /// The file of that name in a folder: the plain one, else the ".gz"; nothing where it holds neither.
 std::optional<std::filesystem::path> find_file(const std::filesystem::path& folder, const std::string& name);

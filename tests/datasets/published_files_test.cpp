@@ -51,8 +51,6 @@ TEST_F(PublishedFilesTest, AreFoundWhenTheSearchFolderIsTheirOwn) {
 
 TEST_F(PublishedFilesTest, ThatAreAbsentAreReportedWithFoldersAndRemedy) {
   const std::string message = message_of([&] { find_published(wanted_, {folder_, folder_ / "nowhere"}); });
-  EXPECT_THAT(message, AllOf(HasSubstr("\"toy\""), HasSubstr("a, b"), HasSubstr((folder_ / "toy").string()),
-                             HasSubstr((folder_ / "nowhere/toy-1.0").string())));
   EXPECT_THAT(message,
               has_all("\"toy\"", "a, b", (folder_ / "toy").string(), (folder_ / "nowhere/toy-1.0").string()));
   EXPECT_THAT(message, has_all("Set FEDARENA_DATA to a folder that holds toy/", "example.org"));
@@ -62,6 +60,17 @@ TEST_F(PublishedFilesTest, ThatAreAbsentAreReportedWithFoldersAndRemedy) {
 TEST_F(PublishedFilesTest, ThatAreIncompleteAreReportedByName) {
   write("toy/a", {1});
   expect_refused("holds some of them but lacks b", [&] { find_published(wanted_, {folder_}); });
+}
+
+// Of what is compressed inside, libraries read no other form.
+TEST_F(PublishedFilesTest, OfMatlabAndHdf5AreNotFoundCompressed) {
+  for (const std::string name : {"a.mat", "a.h5"}) {
+    const PublishedFiles wanted{.dataset = "toy", .folders = {"toy"}, .files = {{.name = name}}, .origin = ""};
+    write_gzip("toy/" + name + ".gz", {1});
+    expect_refused("looked for " + name + " in ", [&] { find_published(wanted, {folder_}); });
+    const auto plain = write("toy/" + name, {1});
+    EXPECT_THAT(find_published(wanted, {folder_}), ElementsAre(plain));
+  }
 }
 
 TEST_F(PublishedFilesTest, AreReadUpToTheLimit) {

@@ -61,7 +61,8 @@ void print_files(const PublishedFiles& published) {
   if (published.files.empty()) return;
   std::size_t width = 0;
   for (const PublishedFile& file : published.files) width = std::max(width, file.name.size());
-  print("\nFiles, plain or .gz (size and SHA-256 of the content):\n");
+  const bool gzipped = std::ranges::any_of(published.files, may_be_gzipped, &PublishedFile::name);
+  print("\nFiles{} (size and SHA-256 of the content):\n", gzipped ? ", plain or .gz" : "");
   for (const PublishedFile& file : published.files) {
     if (file.sha256.empty())
       print("  {}\n", file.name);
