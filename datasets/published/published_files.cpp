@@ -29,13 +29,13 @@ constexpr std::size_t kUnpackedAnyway = std::size_t{1} << 28;
                                 ? ""
                                 : fmt::format(", or `fedarena data fetch {}`", wanted.dataset);
   const std::vector<std::string> names = names_of(wanted.files, &PublishedFile::name);
-  throw Error(Complaint{
-      .found = fmt::format("the data set \"{}\" was not found: looked for {}{} in {}{}", wanted.dataset,
-                           join_names(names),
-                           std::ranges::any_of(names, may_be_gzipped) ? " (each plain or .gz)" : "",
-                           searched_folders(searched), partial),
-      .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files{}; {}",
-                            wanted.folders.front(), fetch, wanted.origin)});
+  throw Error(
+      Complaint{.found = fmt::format("the data set \"{}\" was not found: looked for {}{} in {}{}",
+                                     wanted.dataset, join_names(names),
+                                     std::ranges::any_of(names, may_be_gzipped) ? " (each plain or .gz)" : "",
+                                     searched_folders(searched), partial),
+                .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files{}; {}",
+                                      wanted.folders.front(), fetch, wanted.origin)});
 }
 
 }  // namespace

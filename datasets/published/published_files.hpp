@@ -46,8 +46,8 @@ struct PublishedFiles {
 std::vector<std::filesystem::path> candidate_folders(const std::vector<std::string>& names,
                                                      const SearchPath& search_path);
 
-/// Whether a file of that name may lie there as NAME.gz: not one that is compressed inside, which libraries read
-/// by its path.
+/// Whether a file of that name may lie there as NAME.gz: not one that is compressed inside, which libraries
+/// read by its path.
 bool may_be_gzipped(const std::string& name);
 
 /// The file of that name in a folder: the plain one, else the ".gz"; nothing where it holds neither.

@@ -141,14 +141,15 @@ Settings filled(const CatalogEntry& entry, const Settings& given, const Settings
 
 // The override without which, and without those after it, the rules hold; nullptr where they never do.
 const Setting* to_blame(const CatalogEntry& entry, Settings settings, const Table& table) {
-  for (auto setting = table.settings.rbegin(); setting != table.settings.rend(); ++setting) {
-    auto* value = find_named(settings, setting->key, &Settings::value_type::first);
-    if (!setting->overridden || value == nullptr) continue;
-    const Field& field = *find_field(entry.fields, setting->key);
+  for (std::size_t left = table.settings.size(); left-- > 0;) {
+    const Setting& setting = table.settings[left];
+    auto* value = find_named(settings, setting.key, &Settings::value_type::first);
+    if (!setting.overridden || value == nullptr) continue;
+    const Field& field = *find_field(entry.fields, setting.key);
     try {
-      value->second = setting->of_file ? field.checked(*setting->of_file) : field.fallback;
+      value->second = setting.of_file ? field.checked(*setting.of_file) : field.fallback;
       entry.check(settings);
-      return &*setting;
+      return &setting;
     } catch (const Error&) {
       continue;  // the file's own value is refused as well
     }
