@@ -37,8 +37,10 @@ void Simulation::checkpoint(const std::function<void(const Bytes&)>& write, std:
   client_states_.checkpointed();
 }
 
-std::string Simulation::restore(std::span<const std::byte> bytes) {
+std::string Simulation::restore(std::span<const std::byte> bytes,
+                                const std::function<void(const std::string& unpublished)>& check) {
   Checkpoint checkpoint = unpack_checkpoint(bytes, setup_.model);
+  if (check) check(checkpoint.unpublished);
   if (checkpoint.round > setup_.rounds) {
     throw Error::of("the checkpoint is of round {}, this run has {} rounds", checkpoint.round, setup_.rounds);
   }

@@ -138,13 +138,15 @@ void CellRecord::restore(Simulation& simulation) {
   if (directory_->has(results::kCheckpointFile)) {
     const std::string bytes = directory_->read_file(results::kCheckpointFile, kMostBytesOfFile);
     try {
-      published = parse_published(simulation.restore(std::as_bytes(std::span(bytes))));
+      simulation.restore(std::as_bytes(std::span(bytes)), [&](const std::string& text) {
+        published = parse_published(text);
+        check_cell(*directory_, constant_files_.at(results::kExperimentFile), *published);
+      });
     } catch (const Error& error) {
       if (!error.complaint().place.file.empty()) throw;  // of another file that the checkpoint needs
       throw Error::in(directory_->path() / results::kCheckpointFile, error.complaint().found,
                       {.remedy = "Remove the run directory to run this cell again from the start."});
     }
-    check_cell(*directory_, constant_files_.at(results::kExperimentFile), *published);
   }
   if (!simulation.repeatable()) {
     charge_lost(simulation);
