@@ -56,8 +56,9 @@ struct Dataset {
   std::string taken = {};
   /// The same without what labels and targets of the examples tell, which may be private.
   std::string taken_without_labels = {};
-  /// How many test examples have the inputs of a training example, in a line for a terminal, or nothing where
-  /// none has: it tells which examples are in, which may be private although their labels are not.
+  /// How many test examples have the inputs of a training example, as one more line behind `taken`, or
+  /// nothing where none has: it tells which examples are in, which may be private although their labels are
+  /// not.
   std::string overlap = {};
 };
 

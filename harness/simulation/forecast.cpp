@@ -128,9 +128,10 @@ bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_
   // Before the first round that has messages: a server that asks for no sum has no use for a budget. One that
   // asked, asks again.
   const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
-  const auto asked = [](const Ledger::Segment& last) { return last.unmade || !last.accesses.empty(); };
-  if (clients != nullptr &&
-      (round_ == 0 || (!ledger.population().empty() && asked(ledger.population().back()))))
+  const std::vector<Ledger::Segment>& before = ledger.population();
+  const bool asks =
+      round_ == 0 || (!before.empty() && (before.back().unmade || !before.back().accesses.empty()));
+  if (clients != nullptr && asks && !declares_nothing(round))
     everybody = sum_of(*clients, round).accesses().list();
   if (clients != nullptr && !uplinks_.at(static_cast<std::size_t>(round)))
     everybody.push_back({ExactAccess{kUndeclaredMessages}, 1});

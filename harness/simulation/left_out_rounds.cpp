@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -80,6 +81,8 @@ void Simulation::charge_rest() {
   const Downlink downlink = opened(next_downlink());
   const auto newcomers = train_newcomers(downlink);
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
+  std::optional<PrivateUplink> sum;
+  if (policy != nullptr) sum.emplace(sum_of(*policy, round_ + 1));
   std::map<std::int64_t, RoundAccesses> dearest;  // of each client, of the rounds so far
   ledger_.end_after(round_);
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
@@ -114,9 +117,11 @@ void Simulation::charge_rest() {
     // Of other units it holds what all are charged for once.
     if (policy == nullptr) continue;
     // Whatever the rounds so far did, a server may ask for a sum wherever there are messages.
-    const PrivateUplink uplink = sum_of(*policy, round);
-    ledger_.record_population(round, of_everybody(round, uplink.accesses().list()));
-    if (policy->as_if_cohort > 0) ledger_.record_as_if(round, uplink.as_if_accesses());
+    const bool silent = declares_nothing(round);
+    ledger_.record_population(round,
+                              of_everybody(round, silent ? std::vector<Access>() : sum->accesses().list()));
+    if (policy->as_if_cohort > 0)
+      ledger_.record_as_if(round, silent ? RoundAccesses() : sum->as_if_accesses());
   }
 }
 

@@ -37,10 +37,10 @@ void Simulation::checkpoint(const std::function<void(const Bytes&)>& write, std:
   client_states_.checkpointed();
 }
 
-std::string Simulation::restore(std::span<const std::byte> bytes,
-                                const std::function<void(const std::string& unpublished)>& check) {
+void Simulation::restore(std::span<const std::byte> bytes,
+                         const std::function<void(const std::string& unpublished)>& look) {
   Checkpoint checkpoint = unpack_checkpoint(bytes, setup_.model);
-  if (check) check(checkpoint.unpublished);
+  if (look) look(checkpoint.unpublished);
   if (checkpoint.round > setup_.rounds) {
     throw Error::of("the checkpoint is of round {}, this run has {} rounds", checkpoint.round, setup_.rounds);
   }
@@ -71,7 +71,6 @@ std::string Simulation::restore(std::span<const std::byte> bytes,
   if (const Message& synthetic = checkpoint.synthetic; !synthetic.entries().empty()) {
     synthetic_ = {synthetic[kSyntheticInputs], synthetic[kSyntheticTargets]};
   }
-  return checkpoint.unpublished;
 }
 
 void Simulation::charge_lost(const Ledger& written) {
@@ -81,7 +80,7 @@ void Simulation::charge_lost(const Ledger& written) {
   const std::int64_t end = written.ended_after();
   const Ledger before = ledger_;
   ledger_.add_lost(end > 0 ? written.after_round(end).most : written, round_ + 1);
-  // Those of round 1 are charged with it, once more.
+  // Those that were drawn in round 1 are charged with it, once more; of later ones the ledger has no event.
   const auto* labels = std::get_if<LabelPolicy>(&setup_.policy);
   const bool drew_labels = labels != nullptr && labels->stages == 2 && labels->first_rounds == round_ + 1;
   if (drew_labels && round_ > 0 && ledger_ != before)

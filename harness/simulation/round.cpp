@@ -54,7 +54,7 @@ PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t ro
 
 PrivateUplink Simulation::sum_of(const ClientPolicy& policy, std::int64_t round) const {
   PrivateUplink uplink = privatised(policy, round, {});
-  if (!declares_nothing(round)) uplink.charge_a_sum();
+  uplink.charge_a_sum();
   return uplink;
 }
 

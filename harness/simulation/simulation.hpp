@@ -174,10 +174,10 @@ class Simulation {
   /// Hands what save() returns to `write`, which brings it to disk as the only checkpoint. The file of client
   /// states then stays as that checkpoint needs it until the next one.
   void checkpoint(const std::function<void(const Bytes&)>& write, std::string_view unpublished = {});
-  /// Continues from saved bytes of a simulation with the same setup; returns their `unpublished`, which
-  /// `check` sees before anything is taken from them. Error when they are damaged or foreign.
-  std::string restore(std::span<const std::byte> bytes,
-                      const std::function<void(const std::string& unpublished)>& check = {});
+  /// Continues from saved bytes of a simulation with the same setup. `look` sees their `unpublished` before
+  /// anything else is taken from them, and may throw. Error when they are damaged or foreign.
+  void restore(std::span<const std::byte> bytes,
+               const std::function<void(const std::string& unpublished)>& look = {});
   /// Takes over the ledger on disk of a run that is not `repeatable` and may have crashed: a round in it that
   /// the checkpoint does not hold was answered, and the answers may have been seen, so they stay charged
   /// beside those of the next attempt. Error when it does not continue the ledger of the checkpoint.

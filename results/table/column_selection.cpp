@@ -69,7 +69,7 @@ std::set<std::string> own_names() {
 constexpr std::array<const char*, 4> kLocalWork = {"rate", "batch_size", "local_epochs", "local_steps"};
 
 // That parameter of the algorithms, where all rows have the same.
-std::optional<std::string> shared_parameter(const Table& table, const char* name) {
+std::optional<std::string> shared_parameter(const Table& table, const std::string& name) {
   std::set<std::optional<std::string>> values;
   for (const Row& row : table.rows)
     values.insert(row.seeds.empty() ? std::nullopt : swept_value(row.summary().algorithm_parameters, name));
@@ -161,7 +161,7 @@ std::string caption(const Table& table) {
   });
   for (const std::string name : kLocalWork) {
     if (name == (in_steps ? "local_epochs" : "local_steps")) continue;
-    if (const auto value = shared_parameter(table, name.c_str())) add(name, plain_value(*value));
+    if (const auto value = shared_parameter(table, name)) add(name, plain_value(*value));
   }
   if (!text.empty()) text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return one_line(text);

@@ -181,10 +181,10 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     // What is broken is told before anything is trained.
     const auto run = results::RunDirectory::resume(path);
     std::set<std::string> unknown;
-    for (const std::string& path : tuned) {
-      const bool of_another = path.starts_with("algorithms.") &&
-                              !path.starts_with(fmt::format("algorithms.{}.", cell.algorithm->label));
-      if (!of_another) unknown.insert(path.substr(path.rfind('.') + 1));
+    for (const std::string& setting : tuned) {
+      const bool of_another = setting.starts_with("algorithms.") &&
+                              !setting.starts_with(fmt::format("algorithms.{}.", cell.algorithm->label));
+      if (!of_another) unknown.insert(setting.substr(setting.rfind('.') + 1));
     }
     if (cell.algorithm->noise_for_epsilon() > 0) unknown.insert({kNoiseForEpsilon, kNoiseMultiplier});
     const std::string toml = to_toml(cell.experiment());

@@ -77,7 +77,7 @@ void Progress::leave_out(const std::string& name, std::int64_t rounds) {
   ++cells_done_;
   const auto cell = at_work_.find(name);
   rounds_found_ += cell == at_work_.end() ? rounds : cell->second.rounds - cell->second.round;
-  if (cell != at_work_.end()) at_work_.erase(cell);
+  at_work_.erase(name);
 }
 
 void Progress::say(const std::string& line) {

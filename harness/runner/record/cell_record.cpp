@@ -150,12 +150,6 @@ void CellRecord::restore(Simulation& simulation) {
   }
   if (!simulation.repeatable()) {
     charge_lost(simulation);
-    // Its own checkpoints never lie behind the rounds. Of labels, a second draw would not be charged.
-    if (simulation.ledger().unit() == Unit::kLabel &&
-        directory_->rounds_recorded() > simulation.rounds_done())
-      throw Error::in(directory_->path() / results::kCheckpointFile,
-                      "is older than the rounds beside it, whose labels cannot be drawn again",
-                      {.remedy = kRestoreFile});
   } else if (summary_.privacy) {
     constexpr const char* kOther = "another build of fedarena or of the plugin";
     const std::int64_t next = simulation.rounds_done() + 1;

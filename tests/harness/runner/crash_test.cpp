@@ -193,16 +193,6 @@ TEST_P(Crashes, DoNotGoOnFromTheCheckpointOfAnotherCell) {
   test::expect_refused("checkpoint.bin: is of another cell", [&] { run_here(); });
 }
 
-// Other labels than those that were drawn would be a second release.
-TEST_P(Crashes, DoNotDrawLabelsAgainFromAnOlderCheckpoint) {
-  const std::string checkpoint =
-      results::read_whole_file(run_and_interrupt_after(1) / results::kCheckpointFile);
-  run_and_interrupt_after(2);
-  results::replace_file(folder / results::kCheckpointFile, checkpoint);
-  expect_to_go_on_unless(draws_by_system() && unit(GetParam()) == Unit::kLabel,
-                         "checkpoint.bin: is older than the rounds beside it");
-}
-
 // Of a commit, and a digest of the plugin.
 results::Json build_of(const char* commit, const char* digest) {
   return results::Json::parse(fmt::format(

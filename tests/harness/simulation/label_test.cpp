@@ -262,6 +262,23 @@ TEST_F(LabelRuns, ChargeALostRelease) {
   EXPECT_NEAR(again.next_round().epsilon.value(), 2.4, 0.05);
 }
 
+// The second half was drawn when a round ended that the checkpoint does not have: nothing charges another
+// draw.
+TEST_F(LabelRuns, RefuseToDrawAgainWhatALaterRoundReleased) {
+  const LabelPolicy policy = labels_hidden(2, kSystemNoise);
+  Simulation lost(setup(policy)), again(setup(policy));
+  lost.next_round();
+  again.restore(lost.save());
+  again.charge_lost(lost.ledger());  // of a crash that lost nothing
+  lost.next_round();
+  EXPECT_THAT(message_of([&] { again.charge_lost(lost.ledger()); }),
+              HasSubstr("round 2, which a crash lost, released labels"));
+  // Of a round that released none, nothing is lost.
+  again.restore(lost.save());
+  lost.next_round();
+  EXPECT_NO_THROW(again.charge_lost(lost.ledger()));
+}
+
 TEST_F(LabelRuns, RefuseACheckpointWithoutTheirLabels) {
   Simulation simulation(setup(labels_hidden()));
   simulation.next_round();
