@@ -34,10 +34,10 @@ void compare_event(const SampledGaussian& event, const SampledGaussian& expected
       std::ranges::equal(event.noise_multipliers, expected.noise_multipliers, nearly_same);
   kinds.result(same_noise, "noise multiplier", whose, listed(event.noise_multipliers),
                listed(expected.noise_multipliers));
-  kinds.result(event.sampling == expected.sampling, "sampling", whose, std::string(name(event.sampling)),
-               std::string(name(expected.sampling)));
-  kinds.result(event.adjacency == expected.adjacency, "adjacency", whose, std::string(name(event.adjacency)),
-               std::string(name(expected.adjacency)));
+  kinds.result(event.sampling == expected.sampling, "sampling", whose, name(event.sampling),
+               name(expected.sampling));
+  kinds.result(event.adjacency == expected.adjacency, "adjacency", whose, name(event.adjacency),
+               name(expected.adjacency));
 }
 
 // What is neither a Gaussian over a sample nor exact, which no policy makes, and what is public only where
@@ -119,8 +119,7 @@ RecordCounts compare_record_events(const std::vector<Access>& accesses, const st
     compare_event(*event, noised, whose, kinds);
     const bool fits = rates.empty() ||
                       std::ranges::any_of(rates, [&](double rate) { return nearly_same(event->rate, rate); });
-    kinds.result(fits, "sampling rate", whose, exact_number(event->rate),
-                 listed({rates.begin(), rates.end()}, " or "));
+    kinds.result(fits, "sampling rate", whose, event->rate, listed({rates.begin(), rates.end()}, " or "));
   }
   return counts;
 }
@@ -160,8 +159,7 @@ std::int64_t compare_sums(const Ledger::Segment& segment, const SampledGaussian&
     }
     count += access.count;
     compare_event(*event, expected, whose, kinds);
-    kinds.result(nearly_same(event->rate, expected.rate), "sampling rate", whose, exact_number(event->rate),
-                 exact_number(expected.rate));
+    kinds.result(nearly_same(event->rate, expected.rate), "sampling rate", whose, event->rate, expected.rate);
   }
   return count;
 }
@@ -235,8 +233,7 @@ void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, c
     if (dimensions == 0 || !numbers) continue;
     const std::uint64_t all =
         static_cast<std::uint64_t>(*numbers) * static_cast<std::uint64_t>(segment.attempts);
-    kinds.result(dimensions == all, "numbers of a message", whose, std::to_string(dimensions),
-                 std::to_string(all));
+    kinds.result(dimensions == all, "numbers of a message", whose, dimensions, all);
   }
 }
 
@@ -284,7 +281,7 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
                  "at most 1");
   }
   // Whatever is answered is answered for both.
-  kinds.result(rescaled == answers, "answers", as_if, std::to_string(rescaled), std::to_string(answers));
+  kinds.result(rescaled == answers, "answers", as_if, rescaled, answers);
 }
 
 void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::int64_t classes,
@@ -305,7 +302,7 @@ void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::i
   const bool trained =
       std::ranges::any_of(ledger.clients(), [](const auto& entry) { return !entry.second.segments.empty(); });
   const bool fits = count == 1 || (count > 1 && !expected.is_repeatable()) || (count == 0 && !trained);
-  kinds.result(fits, "releases of labels", "", std::to_string(count), "1");
+  kinds.result(fits, "releases of labels", "", count, "1");
   for (const auto& [client, record] : ledger.clients()) {
     for (const Access& access : Ledger::accesses_of(record.segments))
       compare_others(access, expected, client_text(client), kinds);

@@ -89,7 +89,7 @@ void compare_generation(std::int64_t client, const Ledger::ClientRecord& record,
     // An attempt that a crash lost is charged beside the next one.
     const bool fits = count == most || all_paid || (count > most && !expected.is_repeatable());
     kinds.result(
-        fits, "answers for synthetic examples", client_text(client), std::to_string(count),
+        fits, "answers for synthetic examples", client_text(client), count,
         budget > 0 ? fmt::format("{}, or as many as the budget pays for", most) : std::to_string(most));
   }
 }

@@ -10,7 +10,6 @@
 #include "fedarena/base/find.hpp"
 
 #include "results/text/number_format.hpp"
-#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -44,22 +43,8 @@ std::string shown(const std::optional<Claim>& claim) {
 
 }  // namespace
 
-void Comparison::result(bool equal, const std::string& field, const std::string& recorded,
-                        const std::string& recomputed) {
-  ++verification_.values;
-  if (!equal) verification_.differences.push_back({file_, field, one_line(recorded), one_line(recomputed)});
-}
-
 void Comparison::text(const std::string& field, const std::string& recorded, const std::string& recomputed) {
   result(recorded == recomputed, field, fmt::format("\"{}\"", recorded), fmt::format("\"{}\"", recomputed));
-}
-
-void Comparison::boolean(const std::string& field, bool recorded, bool recomputed) {
-  result(recorded == recomputed, field, recorded ? "true" : "false", recomputed ? "true" : "false");
-}
-
-void Comparison::integer(const std::string& field, std::int64_t recorded, std::int64_t recomputed) {
-  result(recorded == recomputed, field, std::to_string(recorded), std::to_string(recomputed));
 }
 
 void Comparison::close(const std::string& field, std::optional<double> recorded,
@@ -98,15 +83,6 @@ void Comparison::claim(const std::string& field, const std::optional<Claim>& rec
   const bool numbers = both && recorded->epsilon && recomputed->epsilon;
   const bool equal = numbers ? are_close(*recorded->epsilon, *recomputed->epsilon) : recorded == recomputed;
   result(equal, field, shown(recorded), shown(recomputed));
-}
-
-void Kinds::result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
-                   const std::string& recomputed) {
-  Kind& known = kinds_[kind];
-  if (same || known.failures++ > 0) return;
-  known.whose = whose;
-  known.recorded = recorded;
-  known.recomputed = recomputed;
 }
 
 void Kinds::conclude() {

@@ -5,7 +5,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
 
 #include "results/audit/verify.hpp"
 #include "results/record/json_fields.hpp"
@@ -23,8 +28,11 @@ class Comparison {
       : verification_(verification), file_(std::move(file)) {}
 
   void text(const std::string& field, const std::string& recorded, const std::string& recomputed);
-  void boolean(const std::string& field, bool recorded, bool recomputed);
-  void integer(const std::string& field, std::int64_t recorded, std::int64_t recomputed);
+  /// Of numbers, and of what is true or false.
+  template <typename Value>
+  void same(const std::string& field, const Value& recorded, const std::type_identity_t<Value>& recomputed) {
+    result(recorded == recomputed, field, recorded, recomputed);
+  }
   /// Equal but for the rounding of another processor.
   void close(const std::string& field, std::optional<double> recorded, std::optional<double> recomputed);
   /// The same of a deviation among numbers that are about `mean`, whose rounding it has.
@@ -35,9 +43,14 @@ class Comparison {
   /// Every field of two objects, those that one of them lacks too: numbers to the last bit, or but for the
   /// rounding of another processor. `where` precedes their names.
   void fields(const Json& recorded, const Json& recomputed, bool exact, const std::string& where = {});
-  /// Counts a value that was compared otherwise; with a text of what it should be, it is a difference.
-  void result(bool equal, const std::string& field, const std::string& recorded,
-              const std::string& recomputed);
+  /// Counts a value that was compared otherwise; where it is not equal, texts and numbers, to their last
+  /// digit, say what it is and what it should be.
+  void result(bool equal, const std::string& field, const auto& recorded, const auto& recomputed) {
+    ++verification_.values;
+    if (equal) return;
+    verification_.differences.push_back(
+        {file_, field, one_line(fmt::format("{}", recorded)), one_line(fmt::format("{}", recomputed))});
+  }
 
  private:
   Verification& verification_;
@@ -50,8 +63,14 @@ class Kinds {
  public:
   explicit Kinds(Comparison compare) : compare_(std::move(compare)) {}
 
-  void result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
-              const std::string& recomputed);
+  void result(bool same, const std::string& kind, const std::string& whose, const auto& recorded,
+              const auto& recomputed) {
+    Kind& known = kinds_[kind];
+    if (same || known.failures++ > 0) return;
+    known.whose = whose;
+    known.recorded = fmt::format("{}", recorded);
+    known.recomputed = fmt::format("{}", recomputed);
+  }
   /// Writes down what differs; to be called once.
   void conclude();
 

@@ -19,7 +19,6 @@
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
 #include "results/text/natural_order.hpp"
-#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -80,9 +79,9 @@ void verify_rounds(const AuditedRun& run, Comparison compare) {
     compare.result(!round.test_accuracy || round.test_loss, field + " test_accuracy", "a number", "null");
     for (const auto& [name, loss] :
          {std::pair("test_loss", round.test_loss), {"validation_loss", round.validation_loss}})
-      compare.result(!loss || !(*loss < 0), fmt::format("{} {}", field, name), exact_number(loss.value_or(0)),
+      compare.result(!loss || !(*loss < 0), fmt::format("{} {}", field, name), loss.value_or(0),
                      "at least 0");
-    compare.result(round.clients <= summary.clients, field + " clients", std::to_string(round.clients),
+    compare.result(round.clients <= summary.clients, field + " clients", round.clients,
                    fmt::format("at most {}", summary.clients));
   }
 }
@@ -97,7 +96,7 @@ class Settings {
   void text(const std::string& key, const std::string& expected) { compare_.text(key, of(key), expected); }
   void number(const std::string& key, double expected) {
     const std::string text = of(key);
-    compare_.result(parse_number<double>(text) == expected, key, text, exact_number(expected));
+    compare_.result(parse_number<double>(text) == expected, key, text, expected);
   }
   // What a sweep gives.
   void swept(const Sweep& sweep, const std::string& label) {
@@ -217,10 +216,10 @@ Verification verify_run(const AuditedRun& run) {
     verification.notes.push_back(
         fmt::format("is running, or crashed; only the {} of its last checkpoint {} checked",
                     counted(summary.rounds_done, "round"), summary.rounds_done == 1 ? "is" : "are"));
-    compare.result(recorded >= summary.rounds_done, "rounds_done", std::to_string(summary.rounds_done),
+    compare.result(recorded >= summary.rounds_done, "rounds_done", summary.rounds_done,
                    fmt::format("at most {}", recorded));
   } else {
-    compare.integer("rounds_done", summary.rounds_done, recorded);
+    compare.same("rounds_done", summary.rounds_done, recorded);
   }
   if (run.finished()) compare.fields(to_json(summary), to_json(with_totals(summary, run.rounds())), true);
   verify_clients(run, verification);
@@ -252,7 +251,7 @@ Verification verify_seal(const FoundRun& run) {
     if (!sealed) return verification;
     const bool killed = run.summary->state == kRunning &&
                         sealed_at_its_end(run.path, read_seal(run.path), current_seal(run.path));
-    compare_seal.result(killed, "the state that it seals", std::string(kFinished), run.summary->state);
+    compare_seal.result(killed, "the state that it seals", kFinished, run.summary->state);
     if (killed) verification.notes.emplace_back("was killed at its very end; --resume finishes it");
     return verification;
   }

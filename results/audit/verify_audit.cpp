@@ -49,7 +49,7 @@ void verify_audit(const AuditedRun& run, Verification& verification) {
   compare.text("kind", scores.kind, of("audit.kind"));
   compare.text("canaries", std::to_string(scores.scores.size()), of("audit.canaries"));
   compare.text("guesses", std::to_string(scores.guesses), of("audit.guesses"));
-  compare.boolean("control", scores.control, of("audit.noise") == "off");
+  compare.same("control", scores.control, of("audit.noise") == "off");
   compare_membership(scores, summary.seed, compare);
   const CanaryAudit again = audit_of(scores, *summary.privacy);
   Summary expected = summary;
@@ -64,17 +64,16 @@ void verify_attacks(const AuditedRun& run, Verification& verification) {
   const std::optional<MembershipAttacks> attacks = read_attacks(run.directory.path());
   if (!attacks) return;
   Comparison compare(verification, run.file(kAttackFile));
-  compare.integer("seed", attacks->seed, summary.seed);
+  compare.same("seed", attacks->seed, summary.seed);
   const std::int64_t client =
       std::ranges::max_element(attacks->member_examples, {}, &ScoredExample::client)->client;
-  compare.result(client < summary.clients, "clients", std::to_string(client),
-                 fmt::format("below {}", summary.clients));
+  compare.result(client < summary.clients, "clients", client, fmt::format("below {}", summary.clients));
   for (const MembershipAttack& recorded : attacks->attacks) {
     const bool known = contains(kMembershipScores, std::string_view(recorded.score));
     compare.result(known, "score", recorded.score, "one that attacks know");
     const std::size_t references = recorded.references.size(), least = least_references(recorded.score);
     compare.result(least == 0 ? references == 0 : references >= least, recorded.score + " references",
-                   std::to_string(references), least == 0 ? "none" : fmt::format("at least {}", least));
+                   references, least == 0 ? "none" : fmt::format("at least {}", least));
     MembershipAttack again = recorded;
     const bool measured = measure(again, *attacks);
     compare.result(measured, recorded.score + " scores", "nan", "numbers");

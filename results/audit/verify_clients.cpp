@@ -65,8 +65,7 @@ void compare_possible(const Tested& tested, const Comparison& compare) {
   };
   for (const RoundRecord* round : tested) {
     const std::string whose = fmt::format(" of round {}", round->round);
-    kinds.result(count(*round) == count(*tested.back()), "clients_tested", whose,
-                 std::to_string(count(*round)),
+    kinds.result(count(*round) == count(*tested.back()), "clients_tested", whose, count(*round),
                  fmt::format("{}, as after the last test", count(*tested.back())));
     if (round->client_errors && std::isfinite(round->client_errors->rmse_mean)) {
       // What numbers that are not negative deviate from their mean by at most.
@@ -74,21 +73,21 @@ void compare_possible(const Tested& tested, const Comparison& compare) {
       const auto tested_clients = static_cast<double>(errors.tested);
       const double least = errors.rmse_mean * (1 - kRounding), most = tested_clients * errors.rmse_mean;
       kinds.result(least <= errors.rmse_worst && errors.rmse_worst <= most * (1 + kRounding),
-                   "client_rmse_worst", whose, exact_number(errors.rmse_worst),
+                   "client_rmse_worst", whose, errors.rmse_worst,
                    fmt::format("{} to {}", exact_number(errors.rmse_mean), exact_number(most)));
       const double widest = std::sqrt(tested_clients) * errors.rmse_mean;
-      kinds.result(errors.rmse_std <= widest * (1 + kRounding), "client_rmse_std", whose,
-                   exact_number(errors.rmse_std), fmt::format("at most {}", exact_number(widest)));
+      kinds.result(errors.rmse_std <= widest * (1 + kRounding), "client_rmse_std", whose, errors.rmse_std,
+                   fmt::format("at most {}", exact_number(widest)));
     }
     if (!round->per_client) continue;
     const ClientMetrics& metrics = *round->per_client;
     kinds.result(metrics.accuracy_worst <= metrics.accuracy_mean + kRounding, "client_accuracy_worst", whose,
-                 exact_number(metrics.accuracy_worst),
+                 metrics.accuracy_worst,
                  fmt::format("at most the mean {}", exact_number(metrics.accuracy_mean)));
     // What numbers from 0 to 1 of that mean deviate by at most (Bhatia and Davis 2000).
     const double widest = std::sqrt(std::max(0.0, metrics.accuracy_mean * (1 - metrics.accuracy_mean)));
     kinds.result(metrics.accuracy_std <= widest + kRounding, "client_accuracy_std", whose,
-                 exact_number(metrics.accuracy_std), fmt::format("at most {}", exact_number(widest)));
+                 metrics.accuracy_std, fmt::format("at most {}", exact_number(widest)));
   }
   kinds.conclude();
 }
@@ -99,13 +98,12 @@ void verify_scores(const ClientScores& scores, const RoundRecord& round, const A
                    Verification& verification) {
   Comparison compare_scores(verification, run.file(kClientsFile));
   compare_scores.result(scores.clients.back().client < run.summary.clients, "client",
-                        fmt::format("{}", scores.clients.back().client),
+                        scores.clients.back().client,
                         fmt::format("below {}, the number of clients", run.summary.clients));
   for (const ClientScore& score : scores.clients) {
     const auto examples = static_cast<double>(score.test_examples);
     if (std::round(score.accuracy * examples) / examples != score.accuracy)
-      compare_scores.result(false, fmt::format("accuracy of client {}", score.client),
-                            exact_number(score.accuracy),
+      compare_scores.result(false, fmt::format("accuracy of client {}", score.client), score.accuracy,
                             fmt::format("a part of {}", counted(score.test_examples, "example")));
   }
   const bool errors = scores.clients.front().rmse.has_value();
@@ -129,8 +127,7 @@ void compare_counts(const RoundRecord& round, Kinds& kinds) {
   for (const auto& [client, model] : round.choices) ++taken[fmt::format("{}{}", kCount, model)];
   for (const auto& [name, count] : round.observed) {
     if (name.starts_with(kCount))
-      kinds.result(count == taken[name], name, fmt::format(" of round {}", round.round), exact_number(count),
-                   exact_number(taken[name]));
+      kinds.result(count == taken[name], name, fmt::format(" of round {}", round.round), count, taken[name]);
   }
 }
 
@@ -150,8 +147,7 @@ void verify_clients(const AuditedRun& run, Verification& verification) {
     return;
   }
   Comparison compare_scores(verification, run.file(kClientsFile));
-  if (run.finished())
-    compare_scores.integer("round", scores->round, tested.empty() ? 0 : tested.back()->round);
+  if (run.finished()) compare_scores.same("round", scores->round, tested.empty() ? 0 : tested.back()->round);
   // A run that will go on may have them of a round that will be run again.
   for (const RoundRecord* round : tested) {
     if (round->round == scores->round) verify_scores(*scores, *round, run, verification);
@@ -166,8 +162,8 @@ void verify_choices(const AuditedRun& run, Verification& verification) {
   for (const RoundRecord& round : run.rounds()) {
     if (round.choices.empty()) continue;
     const std::string whose = fmt::format(" of round {}", round.round);
-    kinds.result(std::ssize(round.choices) == round.clients, "choices", whose,
-                 std::to_string(round.choices.size()), fmt::format("{}, as clients", round.clients));
+    kinds.result(std::ssize(round.choices) == round.clients, "choices", whose, round.choices.size(),
+                 fmt::format("{}, as clients", round.clients));
     const std::vector<std::int64_t> cohort = run.expected.cohort(round.round, clients);
     for (const auto& [client, model] : round.choices) {
       kinds.result(std::ranges::binary_search(cohort, client), "choices", whose,

@@ -37,8 +37,7 @@ void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
                     Kinds& kinds) {
   const std::string whose = client_text(client);
   const std::int64_t recorded = Ledger::participations_of(segments);
-  kinds.result(recorded == std::ssize(rounds), what, whose, std::to_string(recorded),
-               std::to_string(rounds.size()));
+  kinds.result(recorded == std::ssize(rounds), what, whose, recorded, rounds.size());
   for (const Segment& segment : segments) {
     if (segment.participations == 0 && may_be_lost) continue;
     const auto first = std::ranges::lower_bound(rounds, segment.first_round);
@@ -58,12 +57,11 @@ void compare_secret_rounds(std::int64_t client, const std::vector<Segment>& segm
                            std::int64_t last, Kinds& kinds) {
   const std::int64_t recorded = Ledger::participations_of(segments);
   const std::int64_t most = trains ? last : 0;
-  kinds.result(recorded <= most, "rounds", client_text(client), std::to_string(recorded),
-               fmt::format("at most {}", most));
+  kinds.result(recorded <= most, "rounds", client_text(client), recorded, fmt::format("at most {}", most));
   for (const Segment& segment : segments) {
     if (segment.participations == 0) continue;  // lost, and perhaps never made again
-    kinds.result(segment.last_round <= last, "last round", client_text(client),
-                 std::to_string(segment.last_round), fmt::format("at most {}", last));
+    kinds.result(segment.last_round <= last, "last round", client_text(client), segment.last_round,
+                 fmt::format("at most {}", last));
   }
 }
 
@@ -83,8 +81,7 @@ class OwnBudgets {
     const double budget = expected_.budget(client);
     const std::vector<Access> accesses = Ledger::charged_of(segments);
     const double epsilon = epsilon_of(accesses);
-    kinds.result(epsilon <= budget, "epsilon", whose, exact_number(epsilon),
-                 "at most the budget " + exact_number(budget));
+    kinds.result(epsilon <= budget, "epsilon", whose, epsilon, "at most the budget " + exact_number(budget));
     // What another round would cost is known of rounds that were all alike, but for a first one that was
     // free.
     double another = std::numeric_limits<double>::infinity();
@@ -98,8 +95,7 @@ class OwnBudgets {
     // Another plugin may have planned a dearer one.
     const bool may_differ =
         !segments.empty() && segments.back().unmade && !expected_.numbers_released(1).has_value();
-    kinds.result(!left_out || withheld || may_differ || another > budget, "rounds", whose,
-                 std::to_string(took_part),
+    kinds.result(!left_out || withheld || may_differ || another > budget, "rounds", whose, took_part,
                  fmt::format("{}, because the budget {} pays for another one", drawn, exact_number(budget)));
     const bool predicted = segments.size() == 1 && took_part > 1 && another > budget && !accesses.empty();
     if (left_out || predicted) ++spent_;
@@ -175,7 +171,7 @@ void compare_draws(const std::vector<Draws>& draws, std::span<const RoundRecord>
     const double slack = kLog / 3 + std::sqrt(kLog * kLog / 9 + 2 * kLog * draws[i].variance);
     const double off = std::abs(static_cast<double>(rounds[i].examples) - draws[i].mean);
     compare.result(off <= (draws[i].variance > 0 ? slack : 0.5), fmt::format("round {} examples", i + 1),
-                   std::to_string(rounds[i].examples),
+                   rounds[i].examples,
                    fmt::format("{} by the ledger", exact_number(std::round(draws[i].mean))));
   }
 }
@@ -189,7 +185,7 @@ void compare_bytes(std::span<const RoundRecord> rounds, std::int64_t RoundRecord
     const std::string due = fmt::format("{} {} each of {} clients", *bytes, way, round.clients);
     const bool fits =
         round.clients == 0 ? all == 0 : all % round.clients == 0 && all / round.clients == *bytes;
-    kinds.result(fits, field, fmt::format(" of round {}", round.round), std::to_string(all), due);
+    kinds.result(fits, field, fmt::format(" of round {}", round.round), all, due);
   }
 }
 
@@ -256,7 +252,7 @@ void compare_held_out(const AuditedRun& run, const std::vector<std::int64_t>& ex
   }
   if (run.summary.held_out_clients > 0 || !expected.empty()) {
     Comparison(verification, run.file(kSummaryFile))
-        .integer("held_out_clients", run.summary.held_out_clients, std::ssize(expected));
+        .same("held_out_clients", run.summary.held_out_clients, std::ssize(expected));
   }
 }
 
@@ -273,12 +269,12 @@ Verification verify_ledger(const AuditedRun& run) {
   const std::vector<RoundRecord>& rounds = run.recorded;
   const auto clients = std::ssize(ledger.clients());
   Comparison compare(verification, run.file(kLedgerFile));
-  if (expected.clients()) compare.integer("clients of the partition", clients, *expected.clients());
+  if (expected.clients()) compare.same("clients of the partition", clients, *expected.clients());
   compare.text("public_data", words(ledger.public_data()), words(expected.public_data(ledger.public_data())));
   const Summary& summary = run.summary;
   const bool charges_rest = !summary.stopped.empty() && ledger.unit() != Unit::kNothing;
   if (summary.state == kFinished) {
-    compare.integer("ended_after", ledger.ended_after(), charges_rest ? summary.rounds_done : 0);
+    compare.same("ended_after", ledger.ended_after(), charges_rest ? summary.rounds_done : 0);
   }
   const std::int64_t last = last_charged_round(ledger, summary, std::ssize(rounds), expected.rounds());
   const auto takes_part = rounds_of_clients(expected, clients, last);
@@ -349,7 +345,7 @@ Verification verify_ledger(const AuditedRun& run) {
   for (const RoundRecord& round : rounds) {
     if (expected.counts_examples_by_gradients())
       of_rounds.result(round.cost.gradients == round.examples, "gradients",
-                       fmt::format(" of round {}", round.round), std::to_string(round.cost.gradients),
+                       fmt::format(" of round {}", round.round), round.cost.gradients,
                        fmt::format("{}, one of each example", round.examples));
   }
   of_rounds.conclude();
@@ -358,12 +354,11 @@ Verification verify_ledger(const AuditedRun& run) {
         "has a model that this program does not bring along, so that the tensors of a message are not "
         "counted");
   if (summary.privacy && !summary.privacy->budget.is_list() && summary.state == kFinished)
-    Comparison(verification, run.file(kSummaryFile))
-        .integer("spent_clients", summary.privacy->spent_clients, 0);
+    Comparison(verification, run.file(kSummaryFile)).same("spent_clients", summary.privacy->spent_clients, 0);
   if (budgets && summary.state == kFinished) {
     Comparison(verification, run.file(kSummaryFile))
-        .integer("spent_clients", summary.privacy->spent_clients,
-                 summary.privacy->stopped.empty() ? budgets->spent() : clients - std::ssize(held_out));
+        .same("spent_clients", summary.privacy->spent_clients,
+              summary.privacy->stopped.empty() ? budgets->spent() : clients - std::ssize(held_out));
   }
   if (ledger.unit() == Unit::kRecord && expected.is_repeatable() && !expected.has_empty_places())
     compare_draws(draws, rounds, Comparison(verification, run.file(kRoundsFile)));

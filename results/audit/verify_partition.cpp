@@ -18,7 +18,6 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_inputs.hpp"
 #include "results/audit/ledger_findings.hpp"
-#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -28,8 +27,8 @@ void compare_identity(const RecordedPartition& card, const Summary& summary, Com
   compare.text("id", card.id, summary.partition_id);
   compare.text("index_hash", card.index_hash, summary.partition_hash);
   compare.text("dataset", card.dataset, summary.dataset);
-  compare.integer("seed", card.seed, summary.seed);
-  compare.integer("clients", std::ssize(card.sizes), summary.clients);
+  compare.same("seed", card.seed, summary.seed);
+  compare.same("clients", std::ssize(card.sizes), summary.clients);
 }
 
 // Sums of any whole numbers, which an edited file may hold: unsigned ones wrap, signed ones must not.
@@ -42,7 +41,7 @@ std::int64_t sum_of(const std::vector<std::int64_t>& counts) {
 void compare_counts(const RecordedPartition& card, Comparison& compare) {
   for (std::size_t client = 0; client < card.class_counts.size(); ++client) {
     const auto& counts = card.class_counts[client];
-    compare.integer(fmt::format("client {} sum of class_counts", client), sum_of(counts), card.sizes[client]);
+    compare.same(fmt::format("client {} sum of class_counts", client), sum_of(counts), card.sizes[client]);
     compare.close(fmt::format("client {} label_entropy", client), card.label_entropy[client],
                   label_entropy(counts));
   }
@@ -51,8 +50,8 @@ void compare_counts(const RecordedPartition& card, Comparison& compare) {
 void compare_with_ledger(const RecordedPartition& card, const Ledger& ledger, Comparison& compare) {
   for (const auto& [client, record] : ledger.clients()) {
     if (client < 0 || client >= std::ssize(card.sizes)) continue;  // another number of clients: told
-    compare.integer(fmt::format("client {} size", client), card.sizes[static_cast<std::size_t>(client)],
-                    record.examples);
+    compare.same(fmt::format("client {} size", client), card.sizes[static_cast<std::size_t>(client)],
+                 record.examples);
   }
 }
 
@@ -81,7 +80,7 @@ void compare_equal_shares(const std::vector<std::int64_t>& sizes, std::int64_t e
     std::int64_t due = (client + 1) * examples / clients - client * examples / clients;
     if (kept < 1) due = std::max<std::int64_t>(1, std::llround(kept * static_cast<double>(due)));
     const std::int64_t size = sizes[static_cast<std::size_t>(client)];
-    kinds.result(size == due, "size", client_text(client), std::to_string(size), std::to_string(due));
+    kinds.result(size == due, "size", client_text(client), size, due);
   }
   kinds.conclude();
 }
@@ -137,10 +136,8 @@ void compare_features(const RecordedPartition& card, const ResolvedSettings& set
         noise > 0 ? noise * static_cast<double>(client) / static_cast<double>(card.noise.size() - 1) : 0;
     const std::int64_t turned = degrees.empty() ? 0 : degrees[client % degrees.size()];
     const std::string whose = client_text(static_cast<std::int64_t>(client));
-    kinds.result(card.noise[client] == due, "noise", whose, exact_number(card.noise[client]),
-                 exact_number(due));
-    kinds.result(card.rotations[client] == turned, "rotations", whose, std::to_string(card.rotations[client]),
-                 std::to_string(turned));
+    kinds.result(card.noise[client] == due, "noise", whose, card.noise[client], due);
+    kinds.result(card.rotations[client] == turned, "rotations", whose, card.rotations[client], turned);
   }
   kinds.conclude();
 }
@@ -151,7 +148,7 @@ void compare_card(const RecordedPartition& card, const ResolvedSettings& setting
   compare_sizes(card.sizes, settings, compare);
   const std::optional<std::int64_t> classes = expected_classes(settings);
   if (!classes || card.class_counts.empty()) return;  // a card may keep them to itself
-  compare.integer("classes", std::ssize(card.class_counts.front()), *classes);
+  compare.same("classes", std::ssize(card.class_counts.front()), *classes);
 }
 
 }  // namespace

@@ -92,15 +92,15 @@ void verify_participation(const Ledger& ledger, const Summary& summary, std::spa
   std::int64_t cohorts = 0;
   for (const RoundRecord& round : rounds) cohorts += round.clients;
   compare.text("unit", std::string(name(ledger.unit())), summary.policy);
-  compare.integer("clients", static_cast<std::int64_t>(made.clients().size()), summary.clients);
+  compare.same("clients", std::ssize(made.clients()), summary.clients);
   const std::int64_t fewest = secret_cohorts ? 0 : participations(past.fewest);
   const std::int64_t most_often = participations(past.most);
   compare.result(fewest <= cohorts && cohorts <= most_often, "participations of all clients",
-                 range(fewest, most_often), std::to_string(cohorts));
+                 range(fewest, most_often), cohorts);
   const std::int64_t last = last_round(past.most);
-  compare.result(last <= done, "last round", std::to_string(last), fmt::format("at most {}", done));
+  compare.result(last <= done, "last round", last, fmt::format("at most {}", done));
   if (made.unit() == Unit::kClient) {
-    compare.integer("rounds of the population", Ledger::participations_of(past.most.population()), done);
+    compare.same("rounds of the population", Ledger::participations_of(past.most.population()), done);
   }
   // Of the whole ledger: in one that is cut, segments no longer end where their client took part.
   const Presence presence(made, rounds.size());
@@ -110,7 +110,7 @@ void verify_participation(const Ledger& ledger, const Summary& summary, std::spa
     const std::int64_t clients = rounds[i].clients;
     // What the ledger holds must fit the cohort that the round recorded.
     compare.result(least <= clients && clients <= most, fmt::format("clients in round {}", i + 1),
-                   range(least, most), std::to_string(clients));
+                   range(least, most), clients);
   }
 }
 
@@ -134,8 +134,7 @@ void verify_rounds(const Ledger& ledger, const Summary& summary, std::span<const
     } else {
       const double slack = 1e-9 * *high, least = std::max(*low, before);
       compare.result(*round.epsilon >= least - slack && *round.epsilon <= *high + slack, field,
-                     exact_number(*round.epsilon),
-                     fmt::format("{} to {}", exact_number(least), exact_number(*high)));
+                     *round.epsilon, fmt::format("{} to {}", exact_number(least), exact_number(*high)));
     }
     before = round.epsilon.value_or(before);
   }
@@ -149,8 +148,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   double budget = recorded.budget.most();
   if (budget > 0 && ledger.varies()) budget = epsilon_of_filter(budget, recorded.settings);
   if (budget > 0 && claim.rdp && claim.rdp->epsilon) {
-    compare.result(*claim.rdp->epsilon <= budget || ended_in_exact_access(ledger), "budget",
-                   exact_number(budget),
+    compare.result(*claim.rdp->epsilon <= budget || ended_in_exact_access(ledger), "budget", budget,
                    fmt::format("at least the epsilon {}", exact_number(*claim.rdp->epsilon)));
   }
 }

@@ -130,8 +130,7 @@ void compare_lists(std::string_view toml, const Summary& summary, const Resolved
   const auto is_list = [&](const char* name) {
     return settings.of(fmt::format("{}.{}", section, name)).starts_with('[');
   };
-  compare.boolean("per_client", summary.privacy->per_client,
-                  is_list("noise_multiplier") || is_list("budget"));
+  compare.same("per_client", summary.privacy->per_client, is_list("noise_multiplier") || is_list("budget"));
 }
 
 }  // namespace

@@ -190,10 +190,10 @@ Verification verify_common_data(std::span<const FoundRun> runs) {
     if (!run.summary) continue;
     const Summary& summary = *run.summary;
     Comparison compare(verification, run.path / kSummaryFile);
-    const auto same = [&](const char* field, const std::string& text, const std::string& known_text,
+    const auto same = [&](const char* field, const auto& value, const auto& known_value,
                           const FoundRun& before) {
-      compare.result(text == known_text, field, text,
-                     fmt::format("{}, as {} has it", known_text, before.path.string()));
+      compare.result(value == known_value, field, value,
+                     fmt::format("{}, as {} has it", known_value, before.path.string()));
     };
     // Trials choose once for all seeds of an algorithm.
     const FoundRun& tuned =
@@ -207,8 +207,7 @@ Verification verify_common_data(std::span<const FoundRun> runs) {
     const Summary& other = *before.summary;
     same("data_hash", summary.data_hash, other.data_hash, before);
     same("dataset_note", summary.dataset_note, other.dataset_note, before);
-    if (summary.model == other.model)
-      same("parameters", std::to_string(summary.parameters), std::to_string(other.parameters), before);
+    if (summary.model == other.model) same("parameters", summary.parameters, other.parameters, before);
   }
   return verification;
 }

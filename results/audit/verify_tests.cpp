@@ -31,7 +31,7 @@ void compare_end(const Summary& summary, std::span<const RoundRecord> rounds,
                     std::max<std::int64_t>(settings.number<std::int64_t>("evaluation.every", 1), 1));
   for (const RoundRecord& round : rounds) rule.see(round);
   compare.text("stopped_by", summary.stopped, rule.last_round() < summary.rounds ? rule.stopped() : "");
-  if (rule.last_round() > 0) compare.integer("rounds_done", summary.rounds_done, rule.last_round());
+  if (rule.last_round() > 0) compare.same("rounds_done", summary.rounds_done, rule.last_round());
 }
 
 // How many classes there are; none where nobody here knows.
@@ -65,7 +65,7 @@ void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int
     const std::vector<std::optional<double>>& accuracies = round.classes->accuracy;
     if (!classes) classes = std::ssize(accuracies);  // all rounds alike
     kinds.result(std::ssize(accuracies) == *classes, "class_accuracy", whose,
-                 counted(accuracies.size(), "class", "classes"), std::to_string(*classes));
+                 counted(accuracies.size(), "class", "classes"), *classes);
     double least = 1, most = 0;
     for (const std::optional<double>& accuracy : accuracies) {
       least = std::min(least, accuracy.value_or(1));
@@ -73,11 +73,10 @@ void compare_classes(std::span<const RoundRecord> rounds, std::optional<std::int
     }
     kinds.result(
         exact || (least - kRounding <= *round.test_accuracy && *round.test_accuracy <= most + kRounding),
-        "test_accuracy", whose, exact_number(*round.test_accuracy),
+        "test_accuracy", whose, *round.test_accuracy,
         fmt::format("from {} to {}, as that of the classes", exact_number(least), exact_number(most)));
     const double most_f1 = most_macro_f1(accuracies);
-    kinds.result(round.classes->macro_f1 <= most_f1 + kRounding, "macro_f1", whose,
-                 exact_number(round.classes->macro_f1),
+    kinds.result(round.classes->macro_f1 <= most_f1 + kRounding, "macro_f1", whose, round.classes->macro_f1,
                  fmt::format("at most {}, by the accuracies of the classes", exact_number(most_f1)));
   }
   kinds.conclude();
@@ -104,7 +103,7 @@ void compare_tests(std::span<const RoundRecord> rounds, const ResolvedSettings& 
     if (!validation || !round.validation_accuracy || is_part("evaluation.held_out_clients")) continue;
     const double all = static_cast<double>(*validation), accuracy = *round.validation_accuracy;
     kinds.result(accuracy == std::round(accuracy * all) / all, "validation_accuracy",
-                 fmt::format(" of round {}", round.round), exact_number(accuracy),
+                 fmt::format(" of round {}", round.round), accuracy,
                  "a part of " + counted(*validation, "example"));
   }
   kinds.conclude();
@@ -131,8 +130,7 @@ void verify_class_accuracies(std::span<const RoundRecord> rounds, std::span<cons
       right += answers;
       all += examples;
     }
-    kinds.result(*round.test_accuracy == right / all, "test_accuracy", whose,
-                 exact_number(*round.test_accuracy),
+    kinds.result(*round.test_accuracy == right / all, "test_accuracy", whose, *round.test_accuracy,
                  exact_number(right / all) + ", by the accuracies of the classes");
   }
   kinds.conclude();

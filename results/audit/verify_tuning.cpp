@@ -93,8 +93,8 @@ Verification verify_tuning(const FoundRun& run, TrialFolders& folders) {
   compare.text("tuning.criterion", tuning.criterion, std::string(best->score.criterion));
   compare.close("tuning.score", tuning.score,
                 best->score.diverged ? std::nullopt : std::optional(best->score.value));
-  compare.integer("tuning.seed", tuning.seed, best->summary->seed);
-  compare.integer("tuning.examples", tuning.examples, examples);
+  compare.same("tuning.seed", tuning.seed, best->summary->seed);
+  compare.same("tuning.examples", tuning.examples, examples);
   compare.close("tuning.seconds", tuning.seconds, seconds);
   return verification;
 }
