@@ -24,19 +24,18 @@ std::string number_text(double value) {
 }  // namespace
 
 std::string to_text(const Value& value) {
-  return std::visit(
-      Overload{
-          [](bool flag) { return std::string(flag ? "true" : "false"); },
-          [](std::int64_t number) { return fmt::format("{}", number); },
-          [](double number) { return number_text(number); },
-          [](const std::string& text) { return fedarena::quoted(text); },
-          [](const std::vector<std::int64_t>& list) { return fmt::format("[{}]", fmt::join(list, ", ")); },
-          [](const PerClient& clients) {
-            std::vector<std::string> texts;
-            for (const double number : clients.numbers()) texts.push_back(number_text(number));
-            return clients.is_list() ? fmt::format("[{}]", fmt::join(texts, ", ")) : texts.at(0);
-          }},
-      value);
+  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
+                             [](std::int64_t number) { return fmt::format("{}", number); },
+                             [](double number) { return number_text(number); },
+                             [](const std::string& text) { return fedarena::quoted(text); },
+                             [](const std::vector<std::int64_t>& list) {
+                               return fmt::format("[{}]", fmt::join(list, ", "));
+                             },
+                             [](const PerClient& clients) {
+                               const std::string texts = joined(clients.numbers(), ", ", number_text);
+                               return clients.is_list() ? fmt::format("[{}]", texts) : texts;
+                             }},
+                    value);
 }
 
 std::string type_name(const Value& value) {

@@ -7,7 +7,8 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "fedarena/base/find.hpp"
 
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -22,11 +23,7 @@ bool nearly_same(double left, double right) {
   return std::abs(left - right) <= kReordering * std::abs(right);
 }
 
-std::string listed(const std::vector<double>& numbers, std::string_view between = " and ") {
-  std::vector<std::string> texts;
-  for (const double number : numbers) texts.push_back(exact_number(number));
-  return fmt::format("{}", fmt::join(texts, between));
-}
+std::string listed(const std::vector<double>& numbers) { return joined(numbers, " and ", exact_number); }
 
 void compare_event(const SampledGaussian& event, const SampledGaussian& expected, const std::string& whose,
                    Kinds& kinds) {
@@ -86,9 +83,7 @@ bool same_mechanism(const Event& event, const Event& expected, bool centred) {
 }
 
 std::string described(const std::vector<Access>& accesses) {
-  std::vector<std::string> texts;
-  for (const Access& access : accesses) texts.push_back(describe(access.event));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(accesses, ", ", [](const Access& access) { return describe(access.event); });
 }
 
 // What accesses to records were counted by: those over samples, and those of the whole shard.
@@ -119,7 +114,7 @@ RecordCounts compare_record_events(const std::vector<Access>& accesses, const st
     compare_event(*event, noised, whose, kinds);
     const bool fits = rates.empty() ||
                       std::ranges::any_of(rates, [&](double rate) { return nearly_same(event->rate, rate); });
-    kinds.result(fits, "sampling rate", whose, event->rate, listed({rates.begin(), rates.end()}, " or "));
+    kinds.result(fits, "sampling rate", whose, event->rate, joined(rates, " or ", exact_number));
   }
   return counts;
 }

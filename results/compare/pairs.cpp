@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/compare/compared_rows.hpp"
 #include "results/statistics/paired_tests.hpp"
 #include "results/table/notes.hpp"
@@ -98,10 +100,8 @@ std::string why_alone(const Family& family, const std::string& against) {
                        where);
   const auto is_other = [&](const RowRuns& row) { return row.key.label == against; };
   if (against.empty() || std::ranges::any_of(family, is_other)) return {};
-  std::vector<std::string> names;
-  for (const RowRuns& row : family) names.push_back(plain_name(row));
-  return fmt::format("{} are compared with nothing, because there is no {} {}", fmt::join(names, ", "),
-                     against, where);
+  return fmt::format("{} are compared with nothing, because there is no {} {}",
+                     joined(family, ", ", plain_name), against, where);
 }
 
 // What `across` allows as notes; what it does not as an Error about the first such pair.

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 namespace fedarena::results {
@@ -52,10 +52,9 @@ std::string choices_text(const Choices& choices) {
     ++again;
     if (std::ranges::all_of(row.taken, [&](const auto& one) { return one.model == row.most; })) ++same;
   }
-  std::vector<std::string> parts;
-  for (const auto& [model, clients] : last) parts.push_back(fmt::format("{} model {}", clients, model));
+  const auto part = [](const auto& of) { return fmt::format("{} model {}", of.second, of.first); };
   return fmt::format("{}; {} of the {} that took part more than once always took the same model; last, {}",
-                     counted(choices.rows.size(), "client"), same, again, fmt::join(parts, ", "));
+                     counted(choices.rows.size(), "client"), same, again, joined(last, ", ", part));
 }
 
 }  // namespace fedarena::results

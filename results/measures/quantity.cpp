@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -81,10 +82,8 @@ Quantity observed_quantity(const std::string& name) {
 }
 
 std::vector<std::string> attack_quantity_names() {
-  std::vector<std::string> names;
-  for (const AttackMeasure& measure : attack_measures())
-    names.push_back(fmt::format("{}:SCORE", measure.name));
-  return names;
+  return names_of(attack_measures(),
+                  [](const AttackMeasure& measure) { return fmt::format("{}:SCORE", measure.name); });
 }
 
 std::optional<Quantity> find_attack_quantity(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/accounting/metric.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 namespace fedarena::results {
@@ -58,9 +59,8 @@ std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText nu
 }
 
 std::string budget_text(const PerClient& budget) {
-  std::vector<std::string> texts;
-  for (const double number : budget.numbers()) texts.push_back(short_number(number));
-  return budget.is_list() ? fmt::format("[{}]", fmt::join(texts, ", ")) : texts.front();
+  const std::string texts = joined(budget.numbers(), ", ", short_number);
+  return budget.is_list() ? fmt::format("[{}]", texts) : texts;
 }
 
 std::string delta_warning(double delta, std::int64_t units, const char* unit) {

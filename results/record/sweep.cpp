@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "results/record/record_form.hpp"
@@ -92,10 +93,7 @@ std::string plain_value(const std::string& text) {
 }
 
 std::string sweep_text(const Sweep& sweep) {
-  std::string text;
-  for (const auto& [path, value] : sweep)
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", path, value);
-  return text;
+  return joined(sweep, ", ", [](const auto& setting) { return setting.first + "=" + setting.second; });
 }
 
 std::string swept_in(const Sweep& sweep, std::string_view section) {

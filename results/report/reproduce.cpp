@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "results/record/durable_file.hpp"
@@ -40,9 +41,7 @@ std::string plugin_text(const Json& plugin) {
 std::string value_text(const std::string& field, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (field != "plugins" || !value.is_array()) return json_text(value, -1);
-  std::vector<std::string> plugins;
-  for (const Json& plugin : value) plugins.push_back(plugin_text(plugin));
-  return fmt::format("{}", fmt::join(plugins, ", "));
+  return joined(value, ", ", plugin_text);
 }
 
 void add_run(const FoundRun& run, Fields& fields) {

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
@@ -26,9 +27,7 @@ std::string rows_and_seeds(std::span<const RowRuns> rows, bool (*holds)(const Su
     const auto seeds = row.seeds_where([&](const FoundRun& run) { return holds(*run.summary); });
     if (!seeds.empty()) found.emplace(row.name, fmt::format("{}, {}", row.name, seeds_text(seeds)));
   }
-  std::vector<std::string> texts;
-  for (const auto& [name, text] : found) texts.push_back(text);
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return joined(found, "; ", [](const auto& entry) { return entry.second; });
 }
 
 std::vector<std::string> divergence_notes(std::span<const RowRuns> rows) {

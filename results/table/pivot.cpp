@@ -155,14 +155,10 @@ Pivot make_pivot(const Table& table, const PivotKeys& keys) {
   std::map<std::string, std::string, ByValue> columns;
   std::map<std::vector<std::string>, std::vector<std::string>, ByValue> lines;
   const auto values_of = [&](const Row& row) {
-    std::vector<std::string> values;
-    for (const PivotHeadings& heading : headings) values.push_back(heading.of(row));
-    return values;
+    return names_of(headings, [&](const PivotHeadings& heading) { return heading.of(row); });
   };
   const auto ranks_of = [&](const Row& row) {
-    std::vector<std::string> ranks;
-    for (const PivotHeadings& heading : headings) ranks.push_back(heading.rank(row));
-    return ranks;
+    return names_of(headings, [&](const PivotHeadings& heading) { return heading.rank(row); });
   };
   for (const Row& row : table.rows) {
     columns.emplace(across.rank(row), across.of(row));

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/table/table.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -75,12 +77,9 @@ std::string compare(std::span<Row> rows, const std::string& where) {
     return std::ranges::any_of(rows, [&](const Row& row) { return property(row) != property(rows.front()); });
   };
   if (differs([](const Row& row) { return row.seeds.size(); })) {
-    std::string counts;
-    for (const Row& row : rows) {
-      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", row_name(row), row.seeds.size());
-    }
+    const auto count = [](const Row& row) { return fmt::format("{} {}", row_name(row), row.seeds.size()); };
     return fmt::format("{}rows rest on different numbers of seeds ({}), so none is marked as the best", where,
-                       counts);
+                       joined(rows, ", ", count));
   }
   if (const std::string condition = different_condition(rows); !condition.empty())
     return fmt::format("{}rows differ in {}, so none is marked as the best", where, condition);

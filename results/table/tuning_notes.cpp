@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "results/table/notes.hpp"
@@ -28,12 +29,10 @@ std::string how(const Search& search) {
 using ByTrials = std::map<std::int64_t, std::set<std::string, NaturalOrder>, std::greater<>>;
 
 std::string unequal(const ByTrials& by_trials) {
-  std::vector<std::string> parts;
-  for (const auto& [trials, names] : by_trials) {
-    parts.push_back(fmt::format("{} {}", fmt::join(names, ", "),
-                                trials == 0 ? "not at all" : "by " + counted(trials, "trial")));
-  }
-  return fmt::format("tuned unequally: {}", fmt::join(parts, "; "));
+  return "tuned unequally: " + joined(by_trials, "; ", [](const auto& tuned) {
+           return fmt::format("{} {}", fmt::join(tuned.second, ", "),
+                              tuned.first == 0 ? "not at all" : "by " + counted(tuned.first, "trial"));
+         });
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
@@ -217,11 +219,7 @@ std::optional<Published> raw_published(const Row& row) {
 }
 
 std::string render_csv(const Table& table) {
-  const auto line_of = [](const auto& fields, auto part) {
-    std::vector<std::string> texts;
-    for (const auto& field : fields) texts.push_back(field.*part);
-    return csv_line(texts);
-  };
+  const auto line_of = [](const auto& fields, auto part) { return csv_line(names_of(fields, part)); };
   using Field = std::pair<std::string, std::string>;
   Row any;  // the headings are those of any row
   any.seeds.emplace_back();

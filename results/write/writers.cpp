@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "fedarena/base/find.hpp"
 
 #include "results/text/markup.hpp"
 #include "results/text/text.hpp"
@@ -158,20 +159,14 @@ std::string alignment_of(const CellColumn& column) {
 }
 
 std::string latex_grid(const CellGrid& grid) {
-  std::string alignments;
-  std::vector<std::string> headings;
-  for (const CellColumn& column : grid) {
-    alignments += alignment_of(column);
-    headings.push_back(latex_heading(column));
-  }
   std::string text = fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n    {} \\\\\n    \\midrule\n",
-                                 alignments, fmt::join(headings, " & "));
+                                 joined(grid, "", alignment_of), joined(grid, " & ", latex_heading));
   for (std::size_t row = 0; row < grid.front().cells.size(); ++row) {
-    std::vector<std::string> cells;
-    for (const CellColumn& column : grid) cells.push_back(latex_cell(column.cells[row], column.align));
+    const std::string cells = joined(
+        grid, " & ", [&](const CellColumn& column) { return latex_cell(column.cells[row], column.align); });
     // After \\ and \midrule a star or a bracket would be theirs.
-    const bool is_theirs = cells.front().starts_with('[') || cells.front().starts_with('*');
-    text += fmt::format("    {}{} \\\\\n", is_theirs ? "{}" : "", fmt::join(cells, " & "));
+    const bool is_theirs = cells.starts_with('[') || cells.starts_with('*');
+    text += fmt::format("    {}{} \\\\\n", is_theirs ? "{}" : "", cells);
   }
   return text + "    \\bottomrule\n  \\end{tabular}\n";
 }

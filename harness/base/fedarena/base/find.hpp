@@ -4,6 +4,8 @@
 #include <functional>
 #include <ranges>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fedarena {
@@ -27,6 +29,17 @@ std::vector<std::string> names_of(const Items& items, NameOf name_of) {
   std::vector<std::string> names;
   for (const auto& item : items) names.emplace_back(std::invoke(name_of, item));
   return names;
+}
+
+/// The texts of the items (what `text_of` makes of each) in their order, with `between` between them.
+template <typename Items, typename TextOf>
+std::string joined(const Items& items, std::string_view between, TextOf text_of) {
+  std::string all;
+  for (bool first = true; const auto& item : items) {
+    if (!std::exchange(first, false)) all += between;
+    all += std::invoke(text_of, item);
+  }
+  return all;
 }
 
 }  // namespace fedarena
