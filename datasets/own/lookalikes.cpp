@@ -10,14 +10,6 @@
 namespace fedarena {
 namespace {
 
-// Stretches of characters: the first and the last of each, in turn.
-template <std::size_t count>
-bool is_in(const std::array<char32_t, count>& stretches, char32_t code) {
-  for (std::size_t i = 0; i < count; i += 2)
-    if (stretches[i] <= code && code <= stretches[i + 1]) return true;
-  return false;
-}
-
 // Unicode's categories Zs, Zl and Zp, and the controls that move on.
 constexpr std::array<char32_t, 22> kBlanks = {0x09,   0x0d,   0x20,   0x20,   0x85,   0x85,   0xa0,   0xa0,
                                               0x1680, 0x1680, 0x2000, 0x200a, 0x2028, 0x2029, 0x202f, 0x202f,
@@ -58,9 +50,7 @@ void for_each_character(std::string_view text, const Take& take) {
     const auto first = static_cast<unsigned char>(text.front());
     const std::size_t length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
     const std::string_view bytes = text.substr(0, length);
-    char32_t code = length == 1 ? first : first & (0x7fU >> length);
-    for (const char byte : bytes.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3fU);
-    take(code, bytes);
+    take(code_point(bytes), bytes);
     text.remove_prefix(bytes.size());
   }
 }

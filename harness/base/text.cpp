@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace fedarena {
 namespace {
@@ -26,34 +25,14 @@ std::size_t character_length(std::string_view text, std::size_t offset) {
   return length;
 }
 
-// Whether it shows nothing, ends a line or changes the direction of what follows: a name that holds one can
-// show itself, and the text around it, as another. Unicode's Default_Ignorable_Code_Point, its ends of lines,
-// and what else of its category Cf has no picture.
-bool is_invisible(std::string_view character) {
-  static constexpr std::array<std::pair<char32_t, char32_t>, 18> kRanges = {{{0xad, 0xad},
-                                                                             {0x34f, 0x34f},
-                                                                             {0x61c, 0x61c},
-                                                                             {0x115f, 0x1160},
-                                                                             {0x17b4, 0x17b5},
-                                                                             {0x180b, 0x180f},
-                                                                             {0x200b, 0x200f},
-                                                                             {0x2028, 0x202e},
-                                                                             {0x2060, 0x206f},
-                                                                             {0x3164, 0x3164},
-                                                                             {0xfe00, 0xfe0f},
-                                                                             {0xfeff, 0xfeff},
-                                                                             {0xffa0, 0xffa0},
-                                                                             {0xfff0, 0xfffb},
-                                                                             {0x13430, 0x1343f},
-                                                                             {0x1bca0, 0x1bca3},
-                                                                             {0x1d173, 0x1d17a},
-                                                                             {0xe0000, 0xe0fff}}};
-  if (character.size() < 2) return false;
-  char32_t code = static_cast<unsigned char>(character.front()) & (0x7fU >> character.size());
-  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3fU);
-  return std::ranges::any_of(kRanges,
-                             [&](const auto& range) { return range.first <= code && code <= range.second; });
-}
+// What controls, shows nothing, ends a line or changes the direction of what follows: a name that holds one
+// can show itself, and the text around it, as another. Unicode's controls, its Default_Ignorable_Code_Point,
+// its ends of lines, and what else of its category Cf has no picture.
+constexpr std::array<char32_t, 40> kUnprintable = {
+    0x00,   0x1f,   0x7f,    0x9f,    0xad,    0xad,    0x34f,   0x34f,   0x61c,   0x61c,
+    0x115f, 0x1160, 0x17b4,  0x17b5,  0x180b,  0x180f,  0x200b,  0x200f,  0x2028,  0x202e,
+    0x2060, 0x206f, 0x3164,  0x3164,  0xfe00,  0xfe0f,  0xfeff,  0xfeff,  0xffa0,  0xffa0,
+    0xfff0, 0xfffb, 0x13430, 0x1343f, 0x1bca0, 0x1bca3, 0x1d173, 0x1d17a, 0xe0000, 0xe0fff};
 
 // `kept`: the control characters that stay.
 std::string without_controls(std::string_view text, std::string_view kept) {
@@ -62,17 +41,12 @@ std::string without_controls(std::string_view text, std::string_view kept) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = character_length(text, at);
     const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
-    const auto code = static_cast<unsigned char>(character.front());
-    const bool first_controls =
-        (code < 0x20 && kept.find(character) == std::string_view::npos) || code == 0x7f;
-    const bool second_controls = length == 2 && character < "\xc2\xa0";
-    if (length == 0) {
+    if (length == 0)
       result += "\xef\xbf\xbd";
-    } else if (first_controls || second_controls || is_invisible(character)) {
+    else if (is_in(kUnprintable, code_point(character)) && kept.find(character) == std::string_view::npos)
       result += ' ';
-    } else {
+    else
       result += character;
-    }
     at += character.size();
   }
   return result;

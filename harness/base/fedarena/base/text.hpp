@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -59,6 +60,21 @@ FEDARENA_API std::string quoted(std::string_view text);
 /// The text as one word of a shell's command line, for commands that users copy: as it is, or in single
 /// quotes, within which a shell reads nothing.
 FEDARENA_API std::string shell_word(std::string_view text);
+
+/// The number of one character of well-formed UTF-8.
+constexpr char32_t code_point(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character.front());
+  char32_t code = character.size() == 1 ? first : first & (0x7fU >> character.size());
+  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3fU);
+  return code;
+}
+
+/// Whether the character is in one of these stretches: the first and the last one of each, rising.
+constexpr bool is_in(std::span<const char32_t> stretches, char32_t code) {
+  for (std::size_t i = 0; i < stretches.size() && stretches[i] <= code; i += 2)
+    if (code <= stretches[i + 1]) return true;
+  return false;
+}
 
 /// The offset of the first byte that is not part of well-formed UTF-8 (RFC 3629), or the text's size.
 FEDARENA_API std::size_t first_invalid_utf8(std::string_view text);
