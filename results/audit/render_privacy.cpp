@@ -155,7 +155,7 @@ std::string render_json(const PrivacyReport& report) {
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
   if (summary.audit) {
-    append_fields(json["audit"], *summary.audit, form_audit);
+    json["audit"] = json_of_record(*summary.audit, form_audit);
     json["audit_contradicts"] = audit_contradicts(summary);
   }
   if (summary.tuning) {

@@ -129,9 +129,7 @@ bool is_bundle_name(const std::string& name) {
 }
 
 std::string to_json_text(const Manifest& manifest) {
-  Json json = {{"schema", kSchema}};
-  append_fields(json, manifest, form_manifest);
-  return json_text(json, 2) + "\n";
+  return json_text(json_of_record(manifest, form_manifest, kSchema), 2) + "\n";
 }
 
 Manifest parse_manifest(std::string_view text, const std::string& file) {

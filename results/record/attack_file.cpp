@@ -145,9 +145,8 @@ void form_attacks(RecordForm& form, MembershipAttacks& attacks) {
 }
 
 std::string text_of(const MembershipAttacks& attacks) {
-  Json json = {{"schema", kAttackSchema}};
-  append_fields(json, attacks, form_attacks);
-  const std::string text = json_lines(json), digest = sha256_of(std::string_view(text));
+  const std::string text = json_lines(json_of_record(attacks, form_attacks, kAttackSchema));
+  const std::string digest = sha256_of(std::string_view(text));
   return text + fmt::format(",\n\"{}\": \"{}\"\n}}\n", kDigest, digest);
 }
 
@@ -181,15 +180,10 @@ bool measure(MembershipAttack& attack, const MembershipAttacks& of) {
   return true;
 }
 
-Json measures_json(const MembershipAttack& attack) {
-  Json json;
-  append_fields(json, attack, form_measures);
-  return json;
-}
+Json measures_json(const MembershipAttack& attack) { return json_of_record(attack, form_measures); }
 
 std::string to_json_text(const MembershipAttacks& attacks) {
-  return checked_record(text_of(attacks), "attacks",
-                        [](const std::string& text) { parse_attacks(text, ""); });
+  return checked_record(text_of(attacks), "attacks", parse_attacks);
 }
 
 MembershipAttacks parse_attacks(std::string_view text, const std::string& file) {

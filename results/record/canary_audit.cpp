@@ -98,9 +98,7 @@ std::string audit_text(const CanaryAudit& audit) {
 }
 
 std::string to_json_text(const CanaryScores& scores) {
-  Json json = {{"schema", kAuditSchema}};
-  append_fields(json, scores, form_scores);
-  return json_text(json, -1) + "\n";
+  return json_text(json_of_record(scores, form_scores, kAuditSchema), -1) + "\n";
 }
 
 CanaryScores parse_canary_scores(std::string_view text, const std::string& file) {

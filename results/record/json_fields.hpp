@@ -112,11 +112,12 @@ class JsonFields {
   std::size_t last_ = 0;                   // the place of the last one
 };
 
-/// A record's text, once `parse` has read it back. What it cannot read must not be written: that is a Bug.
+/// A record's text, once `parse`, which takes a place as well, has read it back. What it cannot read must not
+/// be written: that is a Bug.
 template <typename Parse>
 std::string checked_record(std::string text, const char* what, const Parse& parse) {
   try {
-    parse(text);
+    parse(text, {});
   } catch (const Error& error) {
     throw Bug(fmt::format("{} that cannot be read back: {}", what, error.what()));
   }

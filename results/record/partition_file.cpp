@@ -65,9 +65,7 @@ void form_partition(RecordForm& form, RecordedPartition& partition) {
 }
 
 std::string text_of(const RecordedPartition& partition) {
-  Json json = {{"schema", kPartitionSchema}};
-  append_fields(json, partition, form_partition);
-  return json_text(json, -1) + "\n";
+  return json_text(json_of_record(partition, form_partition, kPartitionSchema), -1) + "\n";
 }
 
 }  // namespace
@@ -88,8 +86,7 @@ std::string public_deal(std::string_view policy, std::string_view dataset, std::
 
 std::string to_json_text(const RecordedPartition& partition) {
   // Of a million clients, a tree of JSON takes room; there is one at a time.
-  return checked_record(text_of(partition), "a partition",
-                        [](const std::string& text) { parse_partition(text, ""); });
+  return checked_record(text_of(partition), "a partition", parse_partition);
 }
 
 RecordedPartition parse_partition(std::string_view text, const std::string& file) {

@@ -218,22 +218,12 @@ void form_summary(RecordForm& form, Summary& run) {
 
 }  // namespace
 
-Json to_json(const RoundRecord& record) {
-  Json json;
-  append_fields(json, record, form_round);
-  return json;
-}
+Json to_json(const RoundRecord& record) { return json_of_record(record, form_round); }
 
-Json to_json(const Summary& summary) {
-  Json json;
-  json["schema"] = kSummarySchema;
-  append_fields(json, summary, form_summary);
-  return json;
-}
+Json to_json(const Summary& summary) { return json_of_record(summary, form_summary, kSummarySchema); }
 
 std::string to_json_line(const RoundRecord& record) {
-  return checked_record(json_text(to_json(record), -1), "a round record",
-                        [](const std::string& line) { parse_round(line, {}); });
+  return checked_record(json_text(to_json(record), -1), "a round record", parse_round);
 }
 
 RoundRecord parse_round(std::string_view line, const Place& place) {
@@ -247,8 +237,7 @@ RoundRecord parse_round(std::string_view line, const Place& place) {
 }
 
 std::string to_json_text(const Summary& summary) {
-  return checked_record(json_text(to_json(summary), 2) + "\n", "a summary",
-                        [](const std::string& text) { parse_summary(text, ""); });
+  return checked_record(json_text(to_json(summary), 2) + "\n", "a summary", parse_summary);
 }
 
 Summary parse_summary(std::string_view text, const std::string& file) {

@@ -136,6 +136,16 @@ void append_fields(Json& json, Record record, void (*form)(RecordForm&, Record&)
   form(fields, record);
 }
 
+/// The record as an object, which begins with its schema where it is the whole of a text.
+template <typename Record>
+Json json_of_record(const Record& record, void (*form)(RecordForm&, Record&),
+                    std::optional<std::int64_t> schema = {}) {
+  Json json;
+  if (schema) json["schema"] = *schema;
+  append_fields(json, record, form);
+  return json;
+}
+
 /// The record that is the whole of a text, of the schema that this build reads.
 template <typename Record>
 Record parse_record(std::string_view text, const std::string& file, std::int64_t schema,

@@ -145,8 +145,7 @@ void form_tuning(RecordForm& form, Tuning& tuning) {
 }
 
 void append_tuning(Json& json, const Tuning& tuning, bool with_costs) {
-  Json& object = json["tuning"];
-  append_fields(object, tuning, form_tuning);
+  Json& object = json["tuning"] = json_of_record(tuning, form_tuning);
   if (!with_costs) object["examples"] = object["seconds"] = nullptr;
 }
 

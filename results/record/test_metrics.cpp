@@ -52,9 +52,7 @@ void form_client_scores(RecordForm& form, ClientScores& scores) {
 }
 
 std::string text_of(const ClientScores& scores) {
-  Json json = {{"schema", kClientsSchema}};
-  append_fields(json, scores, form_client_scores);
-  return json_lines(json) + "\n}\n";
+  return json_lines(json_of_record(scores, form_client_scores, kClientsSchema)) + "\n}\n";
 }
 
 }  // namespace
@@ -120,8 +118,7 @@ BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds) {
 }
 
 std::string to_json_text(const ClientScores& scores) {
-  return checked_record(text_of(scores), "scores of clients",
-                        [](const std::string& text) { parse_client_scores(text, ""); });
+  return checked_record(text_of(scores), "scores of clients", parse_client_scores);
 }
 
 ClientScores parse_client_scores(std::string_view text, const std::string& file) {
