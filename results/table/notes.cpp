@@ -11,6 +11,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
 
+#include "harness/digest/sha256.hpp"
 #include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
@@ -187,17 +188,8 @@ std::vector<std::string> parameter_notes(std::span<const RowRuns> rows) {
   return {fmt::format("parameters of one name differ between algorithms: {}", fmt::join(differing, "; "))};
 }
 
-// The seeds of a row by the SHA-256 of what ran them.
-using Builds = std::map<std::string, std::vector<std::int64_t>>;
-
-// The builds of a row by what they are builds of.
-using RowBuilds = std::map<std::string, Builds, NaturalOrder>;
-
-// What ran the seeds of a row.
-struct RowMachines {
-  RowBuilds builds;
-  Builds devices;  // the seeds by what they were trained on
-};
+// The seeds of a row by what a note says of their builds, or devices, and by which ones these are.
+using Machines = std::map<std::string, std::map<std::string, std::vector<std::int64_t>>, NaturalOrder>;
 
 // A text of an object; empty where it lacks it.
 std::string text_at(const Json& object, const char* field) {
@@ -205,7 +197,7 @@ std::string text_at(const Json& object, const char* field) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-void add_machine(const FoundRun& run, RowMachines& machines) {
+void add_machine(const FoundRun& run, Machines& machines) {
   const Summary& summary = *run.summary;
   Json environment;
   try {
@@ -213,22 +205,23 @@ void add_machine(const FoundRun& run, RowMachines& machines) {
   } catch (const Error&) {  // what shows environments names it
     return;
   }
-  const auto add = [&](const std::string& what, const std::string& hash) {
-    std::vector<std::int64_t>& seeds = machines.builds[what][hash];
+  const auto add = [&](const std::string& what, const std::string& which) {
+    if (which.empty()) return;
+    std::vector<std::int64_t>& seeds = machines[what][which];
     if (!contains(seeds, summary.seed)) seeds.push_back(summary.seed);
   };
   const auto add_build = [&](const Json& build) {
-    if (const std::string hash = text_at(build, "program_sha256"); !hash.empty()) add("fedarena", hash);
+    const std::string what = "were run by different builds of ";
+    add(what + "fedarena", text_at(build, "program_sha256"));
     const Json plugin = plugin_of(build, summary.algorithm);
-    if (const std::string hash = text_at(plugin, "sha256"); !hash.empty())
-      add("the plugin " + text_at(plugin, "name"), hash);
+    add(what + "the plugin " + text_at(plugin, "name"), text_at(plugin, "sha256"));
   };
   add_build(environment);
   // Those that went on with the run.
   const auto later = environment.find("builds");
   if (later != environment.end() && later->is_array()) std::ranges::for_each(*later, add_build);
-  const std::string gpu = text_at(environment, "gpu"), device = text_at(environment, "device");
-  if (!device.empty()) machines.devices[gpu.empty() ? device : gpu].push_back(summary.seed);
+  const std::string device = text_at(environment, "device"), gpu = text_at(environment, "gpu");
+  add("were trained on different devices", device.empty() || gpu.empty() ? device : gpu);
 }
 
 // Rows that take means over seeds that different builds of fedarena, or of the algorithm's plugin, ran, or
@@ -236,22 +229,16 @@ void add_machine(const FoundRun& run, RowMachines& machines) {
 std::vector<std::string> machine_notes(std::span<const RowRuns> rows) {
   std::vector<std::string> notes;
   for (const RowRuns& row : rows) {
-    RowMachines machines;
+    Machines machines;
     for (const FoundRun* run : row.runs) add_machine(*run, machines);
-    for (const auto& [what, builds] : machines.builds) {
-      if (builds.size() < 2) continue;
+    for (const auto& [what, seeds_of] : machines) {
+      if (seeds_of.size() < 2) continue;
       std::vector<std::string> texts;
-      for (const auto& [hash, seeds] : builds)
-        texts.push_back(fmt::format("{} (SHA-256 {})", seeds_text(seeds), short_hash(hash)));
-      notes.push_back(fmt::format("{}: its seeds were run by different builds of {}: {}", row.name, what,
-                                  fmt::join(texts, "; ")));
+      for (const auto& [which, seeds] : seeds_of)
+        texts.push_back(fmt::format("{} ({})", seeds_text(seeds),
+                                    is_sha256(which) ? "SHA-256 " + short_hash(which) : which));
+      notes.push_back(fmt::format("{}: its seeds {}: {}", row.name, what, fmt::join(texts, "; ")));
     }
-    if (machines.devices.size() < 2) continue;
-    std::vector<std::string> texts;
-    for (const auto& [device, seeds] : machines.devices)
-      texts.push_back(fmt::format("{} ({})", seeds_text(seeds), device));
-    notes.push_back(
-        fmt::format("{}: its seeds were trained on different devices: {}", row.name, fmt::join(texts, "; ")));
   }
   return notes;
 }
