@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
@@ -143,10 +144,14 @@ double JsonFields::number(const std::string& name) {
   reject(name, R"(a number, "nan", "inf" or "-inf")");
 }
 
-double JsonFields::amount(const std::string& name) {
+const Json& JsonFields::checked(const std::string& name, const auto& fits, std::string_view allowed) {
   const Json& value = at(name);
-  if (!is_amount(value)) reject(name, "a number from 0");
-  return value.get<double>();
+  if (!std::invoke(fits, value)) reject(name, std::string(allowed));
+  return value;
+}
+
+double JsonFields::amount(const std::string& name) {
+  return checked(name, is_amount, "a number from 0").get<double>();
 }
 
 PerClient JsonFields::per_client(const std::string& name) {
@@ -157,16 +162,14 @@ PerClient JsonFields::per_client(const std::string& name) {
 }
 
 double JsonFields::fraction(const std::string& name) {
-  const Json& value = at(name);
-  if (!is_fraction(value)) reject(name, "a fraction from 0 to 1");
-  return value.get<double>();
+  return checked(name, is_fraction, "a fraction from 0 to 1").get<double>();
 }
 
-template <typename Fits>
-const Json& JsonFields::list(const std::string& name, const Fits& fits, const std::string& what) {
-  const Json& value = at(name);
-  if (!value.is_array() || !std::ranges::all_of(value, fits)) reject(name, "a list of " + what);
-  return value;
+const Json& JsonFields::list(const std::string& name, const auto& fits, const std::string& what) {
+  const auto all_fit = [&](const Json& value) {
+    return value.is_array() && std::ranges::all_of(value, fits);
+  };
+  return checked(name, all_fit, "a list of " + what);
 }
 
 std::vector<std::optional<double>> JsonFields::fractions(const std::string& name) {
@@ -212,9 +215,7 @@ std::vector<std::vector<std::int64_t>> JsonFields::lists_of_integers(const std::
 }
 
 JsonFields JsonFields::object(const std::string& name) {
-  const Json& value = at(name);
-  if (!value.is_object()) reject(name, "an object");
-  JsonFields fields = within(value);
+  JsonFields fields = within(checked(name, &Json::is_object, "an object"));
   fields.within_ = fmt::format("{}{}.", within_, name);
   return fields;
 }
@@ -226,9 +227,7 @@ std::vector<JsonFields> JsonFields::objects(const std::string& name) {
 }
 
 std::string JsonFields::text(const std::string& name) {
-  const Json& value = at(name);
-  if (!value.is_string()) reject(name, "a text");
-  return value.get<std::string>();
+  return checked(name, &Json::is_string, "a text").get<std::string>();
 }
 
 std::string JsonFields::digest(const std::string& name) {
@@ -238,9 +237,7 @@ std::string JsonFields::digest(const std::string& name) {
 }
 
 bool JsonFields::boolean(const std::string& name) {
-  const Json& value = at(name);
-  if (!value.is_boolean()) reject(name, "true or false");
-  return value.get<bool>();
+  return checked(name, &Json::is_boolean, "true or false").get<bool>();
 }
 
 std::string JsonFields::choice(const std::string& name, const std::vector<std::string>& allowed) {
@@ -250,13 +247,12 @@ std::string JsonFields::choice(const std::string& name, const std::vector<std::s
 }
 
 std::vector<std::pair<std::string, std::string>> JsonFields::texts(const std::string& name) {
-  const Json& value = at(name);
-  if (!value.is_object()) reject(name, "an object of texts");
+  const auto fits = [](const Json& one) {
+    return one.is_object() && std::ranges::all_of(one, &Json::is_string);
+  };
   std::vector<std::pair<std::string, std::string>> result;
-  for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) reject(name, "an object of texts");
+  for (const auto& [key, text] : checked(name, fits, "an object of texts").items())
     result.emplace_back(key, text.get<std::string>());
-  }
   return result;
 }
 

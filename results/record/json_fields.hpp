@@ -97,9 +97,10 @@ class JsonFields {
   JsonFields(std::shared_ptr<const Json> object, Place place)
       : object_(std::move(object)), place_(std::move(place)) {}
   const Json& at(const std::string& name);
+  // A value that fits.
+  const Json& checked(const std::string& name, const auto& fits, std::string_view allowed);
   // A list whose every element fits.
-  template <typename Fits>
-  const Json& list(const std::string& name, const Fits& fits, const std::string& what);
+  const Json& list(const std::string& name, const auto& fits, const std::string& what);
   // An object in this one, which stays in memory with it.
   JsonFields within(const Json& object) const {
     return {std::shared_ptr<const Json>(object_, &object), place_};
