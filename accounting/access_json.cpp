@@ -1,8 +1,8 @@
 #include "accounting/access_json.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
@@ -14,9 +14,6 @@ using nlohmann::json;
 // Compositions of compositions; nothing real comes near it.
 constexpr int kDeepest = 8;
 constexpr const char* kLargest = "largest";  // how nominal values are combined, where they are not summed
-
-constexpr std::array kAdjacencies{Adjacency::kAddRemove, Adjacency::kReplaceOne, Adjacency::kZeroOut};
-constexpr std::array kSamplings{Sampling::kPoisson, Sampling::kWithoutReplacement};
 
 json to_json(const Access& access) {
   json object = std::visit(
@@ -71,17 +68,18 @@ Event event_from(AccessFields& fields, int depth) {
   if (kind == "exact access") return ExactAccess{fields.text("what")};
   if (kind == "declared public") return DeclaredPublic{fields.text("what")};
   if (kind == "gaussian") {
-    return Gaussian{fields.number("noise_multiplier"), fields.choice("adjacency", kAdjacencies)};
+    return Gaussian{fields.number("noise_multiplier"),
+                    fields.choice<Adjacency>("adjacency", kAdjacencyNames)};
   }
   if (kind == "sampled gaussian") {
-    SampledGaussian event{fields.choice("sampling", kSamplings), fields.number("rate"), {}, {}};
+    SampledGaussian event{fields.choice<Sampling>("sampling", kSamplingNames), fields.number("rate"), {}, {}};
     for (const json& multiplier : fields.list("noise_multipliers")) {
       if (!multiplier.is_number()) {
         throw Error::of("\"noise_multipliers\" holds {}; allowed: numbers", shown(multiplier));
       }
       event.noise_multipliers.push_back(multiplier.get<double>());
     }
-    event.adjacency = fields.choice("adjacency", kAdjacencies);
+    event.adjacency = fields.choice<Adjacency>("adjacency", kAdjacencyNames);
     return event;
   }
   if (kind == "laplace") return Laplace{fields.integer("dimension", 1), fields.number("epsilon")};

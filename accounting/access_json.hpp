@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -32,16 +33,13 @@ class AccessFields {
   const nlohmann::json& list(const std::string& key);
   double number(const std::string& key);
   std::int64_t integer(const std::string& key, std::int64_t lowest, std::int64_t highest = kMostAccesses);
-  /// One of the values of an enum, by name.
-  template <typename Names>
-  auto choice(const std::string& key, const Names& values) {
+  /// One of the values of an enum, which has these names in its order.
+  template <typename Enum>
+  Enum choice(const std::string& key, const auto& names) {
     const std::string given = text(key);
-    std::vector<std::string> names;
-    for (const auto value : values) {
-      names.emplace_back(name(value));
-      if (names.back() == given) return value;
-    }
-    throw unknown_name(fmt::format("\"{}\" is \"{}\"", key, given), given, names);
+    const auto found = std::find(names.begin(), names.end(), given);
+    if (found == names.end()) throw unknown_name(fmt::format("\"{}\" is \"{}\"", key, given), given, names);
+    return static_cast<Enum>(found - names.begin());
   }
   /// Throws Error for a field that nobody asked for.
   void finish() const;

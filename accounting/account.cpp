@@ -167,10 +167,9 @@ const Claim& worse(const Claim& left, const Claim& right) {
 
 std::vector<Access> as_assumed(std::vector<Access> accesses, const AccountSettings& settings) {
   if (settings.assume == "nothing") return accesses;
-  if (settings.assume != "poisson") {
-    const std::vector<std::string> names{kAssumptionNames.begin(), kAssumptionNames.end()};
-    throw unknown_name(fmt::format("unknown assumption \"{}\"", settings.assume), settings.assume, names);
-  }
+  if (settings.assume != "poisson")
+    throw unknown_name(fmt::format("unknown assumption \"{}\"", settings.assume), settings.assume,
+                       kAssumptionNames);
   for (Access& access : accesses) access.event = assuming_poisson(std::move(access.event));
   return accesses;
 }

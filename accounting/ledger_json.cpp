@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fedarena/accounting/ledger.hpp"
+#include "fedarena/accounting/names.hpp"
 #include "fedarena/base/error.hpp"
 
 #include "accounting/access_json.hpp"
@@ -21,8 +22,6 @@ using nlohmann::json;
 
 constexpr int kSchema = 6;
 constexpr std::int64_t kMostRounds = 1'000'000;
-
-constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient, Unit::kLocal, Unit::kLabel};
 
 json to_json(const std::vector<Ledger::Segment>& segments) {
   json list = json::array();
@@ -218,7 +217,7 @@ Ledger Ledger::from_json(std::string_view text) {
     if (const std::int64_t schema = fields.integer("schema", 1); schema != kSchema) {
       throw Error::of("a ledger of schema {}; this program reads schema {}", schema, kSchema);
     }
-    ledger.unit_ = fields.choice("unit", kUnits);
+    ledger.unit_ = fields.choice<Unit>("unit", kUnitNames);
     ledger.ended_after_ = fields.integer("ended_after", 0, kMostRounds);
     ledger.withheld_ = withheld_from(fields.list("withheld"));
     if (wrong_client) std::rethrow_exception(wrong_client);

@@ -41,8 +41,7 @@ double price_of_delta(double order, double delta, Conversion conversion) {
 Conversion conversion_of(std::string_view name) {
   if (name == "balle") return Conversion::kBalle;
   if (name == "classic") return Conversion::kClassic;
-  const std::vector<std::string> names{kConversionNames.begin(), kConversionNames.end()};
-  throw unknown_name(fmt::format("unknown conversion \"{}\"", name), name, names);
+  throw unknown_name(fmt::format("unknown conversion \"{}\"", name), name, kConversionNames);
 }
 
 RdpEpsilon epsilon_of_rdp(std::span<const double> orders, std::span<const double> rdp, double delta,

@@ -173,8 +173,7 @@ Curve curve_of(const Event& event, Orders orders) {
 std::vector<double> rdp_orders(std::string_view name) {
   if (name == "opacus") return opacus_orders();
   if (name == "default") return default_orders();
-  const std::vector<std::string> names{kOrdersNames.begin(), kOrdersNames.end()};
-  throw unknown_name(fmt::format("unknown orders \"{}\"", name), name, names);
+  throw unknown_name(fmt::format("unknown orders \"{}\"", name), name, kOrdersNames);
 }
 
 std::vector<double> rdp(const Event& event, std::span<const double> orders) {

@@ -4,17 +4,16 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 namespace fedarena {
 
 Architecture build_model(const std::string& name, const Settings& settings, const ModelInput& input) {
-  std::vector<std::string> names;
-  for (const ModelInfo& info : model_zoo()) {
-    if (info.name == name) return info.build(complete(info.fields, settings), input);
-    names.push_back(info.name);
-  }
-  throw unknown_name(fmt::format("unknown model \"{}\"", name), name, names);
+  if (const ModelInfo* info = find_named(model_zoo(), name, &ModelInfo::name))
+    return info->build(complete(info->fields, settings), input);
+  throw unknown_name(fmt::format("unknown model \"{}\"", name), name,
+                     names_of(model_zoo(), &ModelInfo::name));
 }
 
 void require_classes(const std::string& model, const ModelInput& input) {
