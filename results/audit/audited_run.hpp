@@ -20,8 +20,9 @@ namespace fedarena::results {
 
 /// The records of a run that is verified, each read once.
 struct AuditedRun {
-  /// An Error where one of them cannot be read; a finished run has a ledger.
-  explicit AuditedRun(const std::filesystem::path& path);
+  /// An Error where one of them cannot be read; a finished run has a ledger. Implicit: a verification takes a
+  /// path as well.
+  AuditedRun(const std::filesystem::path& path);  // NOLINT(google-explicit-constructor)
 
   std::filesystem::path file(const char* name) const { return directory.path() / name; }
   bool finished() const { return summary.state == kFinished; }

@@ -205,8 +205,6 @@ std::string digest_in(const Seal& seal, const std::string& file) {
 
 }  // namespace
 
-Verification verify_run(const fs::path& path) { return verify_run(AuditedRun(path)); }
-
 Verification verify_run(const AuditedRun& run) {
   const Summary& summary = run.summary;
   const auto recorded = std::ssize(run.recorded);

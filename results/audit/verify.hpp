@@ -36,7 +36,6 @@ struct Verification {
 /// same rounds and clients. Epsilons may differ by 1e-9 relative, because
 /// another processor rounds differently; nothing else may differ. Throws Error for a record that cannot be
 /// read.
-Verification verify_run(const std::filesystem::path& path);
 Verification verify_run(const AuditedRun& run);
 
 /// Compares every file of a finished run with the digest that its seal has of it: those that differ, are
@@ -46,7 +45,6 @@ Verification verify_seal(const FoundRun& run);
 /// Compares the ledger of a run with what its experiment makes every ledger say: who took part in which
 /// rounds, and what each client's data went through: noise multipliers, sampling, rates, numbers of accesses,
 /// and what is declared public. Throws Error for a record that cannot be read.
-Verification verify_ledger(const std::filesystem::path& path);
 Verification verify_ledger(const AuditedRun& run);
 
 /// Whether runs of one experiment that name the same data set had the same examples, and its runs of one

@@ -258,8 +258,6 @@ void compare_held_out(const AuditedRun& run, const std::vector<std::int64_t>& ex
 
 }  // namespace
 
-Verification verify_ledger(const std::filesystem::path& path) { return verify_ledger(AuditedRun(path)); }
-
 Verification verify_ledger(const AuditedRun& run) {
   Verification verification;
   if (!run.ledger) return verification;

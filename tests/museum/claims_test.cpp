@@ -14,7 +14,7 @@
 #include "fedarena/accounting/rdp.hpp"
 
 #include "harness/runner/run_experiment.hpp"
-#include "results/audit/verify.hpp"
+#include "results/audit/audited_run.hpp"
 #include "results/table/table.hpp"
 #include "tests/museum/exhibits.hpp"
 

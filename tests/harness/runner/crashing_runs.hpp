@@ -16,7 +16,7 @@
 #include "harness/runner/record/cell_record.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
-#include "results/audit/verify.hpp"
+#include "results/audit/audited_run.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/runner/steps_to_disk.hpp"
