@@ -195,6 +195,14 @@ std::int64_t Ledger::participations_of(const std::vector<Segment>& segments) {
   return total;
 }
 
+std::int64_t Ledger::last_round() const {
+  std::int64_t last = population_.empty() ? 0 : population_.back().last_round;
+  for (const auto& [client, record] : clients_) {
+    if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
+  }
+  return last;
+}
+
 void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const RoundAccesses& accesses) const {
   if (!segments.empty() && segments.back().last_round == round) {
     return add_attempt(segments, accesses);

@@ -247,9 +247,7 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
                         Kinds& kinds) {
   const SampledGaussian expected = experiment.of_clients(clients);
   // Before the first round nothing is answered; how many rounds there were is compared with the records.
-  const bool begun =
-      std::ranges::any_of(ledger.clients(), [](const auto& entry) { return !entry.second.segments.empty(); });
-  kinds.result(!begun || !ledger.population().empty(), "accesses", "", "none", "some");
+  kinds.result(ledger.last_round() == 0 || !ledger.population().empty(), "accesses", "", "none", "some");
   std::uint64_t answers = 0, rescaled = 0;  // those of an edited ledger wrap
   for (const Ledger::Segment& segment : ledger.population()) {
     const std::int64_t count = compare_sums(segment, expected, experiment, "", kinds);

@@ -115,15 +115,6 @@ Account charged_account(const PrivacyClaim& claim, const Ledger& ledger, const C
   return account;
 }
 
-// The last round of anybody.
-std::int64_t last_round(const Ledger& ledger) {
-  std::int64_t last = ledger.population().empty() ? 0 : ledger.population().back().last_round;
-  for (const auto& [client, record] : ledger.clients()) {
-    if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
-  }
-  return last;
-}
-
 }  // namespace
 
 std::vector<std::string> public_data(const Ledger& ledger) {
@@ -151,7 +142,7 @@ Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger) {
     return epsilon && *epsilon <= claim.budget.number();
   };
   // Rounds cost more and more together.
-  std::int64_t paid = ledger.ended_after(), last = last_round(ledger);
+  std::int64_t paid = ledger.ended_after(), last = ledger.last_round();
   if (pays_until(last) || !pays_until(paid)) return ledger;
   while (last - paid > 1) {
     const std::int64_t middle = paid + (last - paid) / 2;

@@ -197,11 +197,7 @@ std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, st
   planned = std::clamp<std::int64_t>(planned, 0, kMost);
   if (ledger.ended_after() > 0) return planned;
   if (summary.state != kRunning) return recorded;
-  std::int64_t last = 0;
-  for (const auto& [client, record] : ledger.clients()) {
-    if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
-  }
-  return std::min(last, planned);
+  return std::min(ledger.last_round(), planned);
 }
 
 std::string words(const std::vector<std::string>& list) {

@@ -118,6 +118,9 @@ TEST(Ledger, KeepsThePopulationsAccessesApart) {
   EXPECT_EQ(ledger.population(),
             (std::vector<Segment>{{1, 4, 3, {{Gaussian{2}, 1}}}, {5, 5, 1, {{Gaussian{3}, 1}}}}));
   EXPECT_EQ(ledger.as_if(), (std::vector<Segment>{{1, 1, 1, {{Gaussian{9}, 1}}}}));
+  EXPECT_EQ(ledger.last_round(), 6) << "that of a client";
+  ledger.record_population(8, {});
+  EXPECT_EQ(ledger.last_round(), 8);
   EXPECT_THROW(ledger.record_population(4, {}), Bug);
   EXPECT_THROW(ledger.record_as_if(0, {}), Bug);
 }

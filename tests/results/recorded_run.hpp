@@ -7,8 +7,8 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/accounting/odometer.hpp"
 
-#include "results/audit/compute_claim.hpp"
 #include "results/audit/audited_run.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/samples.hpp"

@@ -248,6 +248,8 @@ class FEDARENA_API Ledger {
   const Clients& clients() const { return clients_; }
   const std::vector<Segment>& population() const { return population_; }
   const std::vector<Segment>& as_if() const { return as_if_; }
+  /// The last round of anybody; 0 before the first one.
+  std::int64_t last_round() const;
   /// All accesses that are charged to one unit of this client, rounds multiplied out: its own when records
   /// or its messages are the unit, the population's when clients are, none when nothing is.
   std::vector<Access> charged(std::int64_t client) const;

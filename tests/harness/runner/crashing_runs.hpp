@@ -14,9 +14,9 @@
 
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/record/cell_record.hpp"
+#include "results/audit/audited_run.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
-#include "results/audit/audited_run.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/runner/steps_to_disk.hpp"
