@@ -110,12 +110,10 @@ std::string csv_of(const std::vector<std::string>& cells) {
 std::string json_string(const std::string& text) { return json_text(Json(text), -1); }
 
 std::string as_json(const std::vector<Field>& fields) {
-  std::string members;
-  for (const Field& field : fields) {
+  return joined(fields, "", [](const Field& field) {
     const std::string value = !field.text ? "null" : field.literal ? *field.text : json_string(*field.text);
-    members += json_string(field.name) + ':' + value + ',';
-  }
-  return members;
+    return json_string(field.name) + ':' + value + ',';
+  });
 }
 
 }  // namespace
@@ -125,13 +123,9 @@ std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures
   std::string lines;
   for (const ExportedRun& run : runs) {
     const std::vector<Field> fields = fields_of(run, extra);
-    std::vector<std::string> names, texts;
-    for (const Field& field : fields) {
-      names.push_back(field.name);
-      texts.push_back(field.text.value_or(""));
-    }
-    if (lines.empty()) lines = csv_of(names) + ",round,measure,value\n";
-    const std::string begin = csv_of(texts);
+    if (lines.empty()) lines = csv_of(names_of(fields, &Field::name)) + ",round,measure,value\n";
+    const std::string begin =
+        csv_of(names_of(fields, [](const Field& field) { return field.text.value_or(""); }));
     for (const RoundRecord& round : run.rounds) {
       for (const RoundValue& value : round_values(run, round, measures)) {
         lines += fmt::format("{},{},{},{}\n", begin, round.round, csv_of({value.name}), value.text);

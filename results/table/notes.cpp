@@ -74,12 +74,9 @@ std::vector<std::string> dataset_notes(std::span<const RowRuns> rows) {
 // Data sets whose examples were not the same for all rows.
 std::vector<std::string> data_notes(std::span<const RowRuns> rows) {
   std::map<std::string, std::map<std::string, Names>> datasets;
-  for (const RowRuns& row : rows) {
-    for (const FoundRun* run : row.runs) {
-      const Summary& summary = *run->summary;
-      datasets[summary.dataset][summary.data_hash].insert(row.name);
-    }
-  }
+  for_each_run(rows, [&](const RowRuns& row, const Summary& summary) {
+    datasets[summary.dataset][summary.data_hash].insert(row.name);
+  });
   std::vector<std::string> notes;
   const std::map<std::string, std::string> brief = brief_datasets(rows);
   for (const auto& [dataset, hashes] : datasets) {
@@ -118,11 +115,9 @@ std::string held_out_note(const Summary& summary) {
 // Each text that `text_of` has for some run, and the rows of those runs.
 std::vector<std::string> alike_notes(std::span<const RowRuns> rows, std::string (*text_of)(const Summary&)) {
   std::map<std::string, Names, NaturalOrder> found;
-  for (const RowRuns& row : rows) {
-    for (const FoundRun* run : row.runs) {
-      if (const std::string text = text_of(*run->summary); !text.empty()) found[text].insert(row.name);
-    }
-  }
+  for_each_run(rows, [&](const RowRuns& row, const Summary& summary) {
+    if (const std::string text = text_of(summary); !text.empty()) found[text].insert(row.name);
+  });
   std::vector<std::string> notes;
   for (const auto& [text, having] : found)
     notes.push_back(fmt::format("{}: {}", text, fmt::join(having, "; ")));
@@ -133,13 +128,11 @@ std::vector<std::string> alike_notes(std::span<const RowRuns> rows, std::string 
 std::vector<std::string> personal_notes(std::span<const RowRuns> rows) {
   Names personal;
   bool is_private = false;
-  for (const RowRuns& row : rows) {
-    for (const FoundRun* run : row.runs) {
-      if (!run->summary->personal) continue;
-      personal.insert(row.name);
-      is_private = is_private || run->summary->privacy.has_value();
-    }
-  }
+  for_each_run(rows, [&](const RowRuns& row, const Summary& summary) {
+    if (!summary.personal) return;
+    personal.insert(row.name);
+    is_private = is_private || summary.privacy.has_value();
+  });
   if (personal.empty()) return {};
   return {fmt::format(
       "personal: what is said of clients is said of models of their own, made from their examples{}: {}",
@@ -245,12 +238,9 @@ std::vector<std::string> machine_notes(std::span<const RowRuns> rows) {
 
 std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
   std::map<std::pair<std::string, std::string>, IndexHashes, NaturalOrder> partitions;
-  for (const RowRuns& row : rows) {
-    for (const FoundRun* run : row.runs) {
-      const Summary& summary = *run->summary;
-      partitions[{summary.dataset, brief_partition_id(summary)}][summary.seed].insert(summary.partition_hash);
-    }
-  }
+  for_each_run(rows, [&](const RowRuns&, const Summary& summary) {
+    partitions[{summary.dataset, brief_partition_id(summary)}][summary.seed].insert(summary.partition_hash);
+  });
   std::vector<std::string> notes;
   const std::map<std::string, std::string> brief = brief_datasets(rows);
   for (const auto& [partition, hashes] : partitions) {
@@ -266,14 +256,11 @@ std::vector<std::string> stopping_notes(std::span<const RowRuns> rows) {
        {std::pair(kStoppedByTarget, "stopped at the target of validation accuracy"),
         std::pair(kStoppedByPatience, "stopped without a better validation score")}) {
     std::vector<std::string> stopped;
-    for (const RowRuns& row : rows) {
-      for (const FoundRun* run : row.runs) {
-        const Summary& summary = *run->summary;
-        if (summary.stopped != rule) continue;
-        stopped.push_back(fmt::format("{}, seed {} (round {} of {})", row.name, summary.seed,
-                                      summary.rounds_done, summary.rounds));
-      }
-    }
+    for_each_run(rows, [&, by = rule](const RowRuns& row, const Summary& summary) {
+      if (summary.stopped != by) return;
+      stopped.push_back(fmt::format("{}, seed {} (round {} of {})", row.name, summary.seed,
+                                    summary.rounds_done, summary.rounds));
+    });
     std::ranges::sort(stopped, natural_less);
     if (!stopped.empty()) notes.push_back(fmt::format("{}: {}", text, fmt::join(stopped, "; ")));
   }

@@ -96,6 +96,13 @@ struct RowRuns {
   std::optional<PrivacyClaim> privacy() const;
 };
 
+/// Takes the summary of each run, with its row.
+void for_each_run(std::span<const RowRuns> rows, const auto& take) {
+  for (const RowRuns& row : rows) {
+    for (const FoundRun* run : row.runs) take(row, *run->summary);
+  }
+}
+
 /// Seeds by what is to be said of them, in the order in which it came up.
 using SeedsByText = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 void add_seed(SeedsByText& seeds, const std::string& text, std::int64_t seed);

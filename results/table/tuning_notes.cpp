@@ -42,18 +42,15 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows) {
   std::map<Search, std::set<std::string, NaturalOrder>> searches;
   ByTrials by_trials;
   bool is_private = false;
-  for (const RowRuns& row : rows) {
-    for (const FoundRun* run : row.runs) {
-      const Summary& summary = *run->summary;
-      by_trials[summary.tuning ? summary.tuning->trials : 0].insert(row.name);
-      if (!summary.tuning) continue;
-      const Tuning& tuning = *summary.tuning;
-      searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(fmt::format(
-          "{} {}", row.name,
-          outcome_text(tuning, summary.label, !is_secret(DrawnSizes::kBatches, summary.privacy))));
-      is_private = is_private || summary.privacy.has_value();
-    }
-  }
+  for_each_run(rows, [&](const RowRuns& row, const Summary& summary) {
+    by_trials[summary.tuning ? summary.tuning->trials : 0].insert(row.name);
+    if (!summary.tuning) return;
+    const Tuning& tuning = *summary.tuning;
+    searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(
+        fmt::format("{} {}", row.name,
+                    outcome_text(tuning, summary.label, !is_secret(DrawnSizes::kBatches, summary.privacy))));
+    is_private = is_private || summary.privacy.has_value();
+  });
   if (searches.empty()) return {};
   std::vector<std::string> notes;
   const bool alike = searches.size() == 1 && by_trials.size() == 1;
