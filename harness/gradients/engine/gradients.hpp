@@ -57,9 +57,9 @@ class GradientEngine {
   Params mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const;
   /// Gradient in the batch's inputs, in their shape, of <slope(g), gradient of the mean loss>, where g is
   /// that gradient, to the bit as mean_gradient gives it, and slope(g) is held fixed: the gradient of D(g)
-  /// where slope(g) = dD/dg. `slope` is called once, on this thread. By a second pass of tangents through
-  /// layers that have tangent rules (rounding of the order of single precision's 1e-6), by differentiating
-  /// twice through other models and on a GPU; zero in inputs that are indices. Error when slope(g) is of
+  /// where slope(g) = dD/dg. `slope` is called once, on this thread. By a second pass of tangents where the
+  /// model has rules for it (has_second_pass; rounding of the order of single precision's 1e-6), by
+  /// differentiating twice through other models; zero in inputs that are indices. Error when slope(g) is of
   /// another layout.
   torch::Tensor input_gradient(const Params& at, const Batch& batch, const Compute::Slope& slope) const;
   /// Sum over examples [0, count) of g_i * min(1, clip_norm / ||g_i||), where g_i is the gradient of the i-th
