@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <cstdint>
+#include <mutex>
 
 namespace fedarena {
 
@@ -17,35 +18,33 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
+inline constexpr std::array kWorkCounts = {&Work::gradients,        &Work::second_passes,
+                                           &Work::evaluations,      &Work::other_gradients,
+                                           &Work::other_operations, &Work::own_loops};
+static_assert(sizeof(Work) == kWorkCounts.size() * sizeof(std::int64_t));
+
 /// What is in one and not in the other.
-inline Work operator-(const Work& all, const Work& part) {
-  return {all.gradients - part.gradients,
-          all.second_passes - part.second_passes,
-          all.evaluations - part.evaluations,
-          all.other_gradients - part.other_gradients,
-          all.other_operations - part.other_operations,
-          all.own_loops - part.own_loops};
+inline Work operator-(Work all, const Work& part) {
+  for (const auto count : kWorkCounts) all.*count -= part.*count;
+  return all;
 }
 
 /// Adds up work from any thread. Sums of whole numbers do not depend on the order of threads.
 class WorkMeter {
  public:
   void add(const Work& work) {
-    gradients_ += work.gradients;
-    second_passes_ += work.second_passes;
-    evaluations_ += work.evaluations;
-    other_gradients_ += work.other_gradients;
-    other_operations_ += work.other_operations;
-    own_loops_ += work.own_loops;
+    const std::lock_guard lock(mutex_);
+    for (const auto count : kWorkCounts) total_.*count += work.*count;
   }
   /// Of all calls that have returned.
   Work total() const {
-    return {gradients_, second_passes_, evaluations_, other_gradients_, other_operations_, own_loops_};
+    const std::lock_guard lock(mutex_);
+    return total_;
   }
 
  private:
-  std::atomic<std::int64_t> gradients_ = 0, second_passes_ = 0, evaluations_ = 0, other_gradients_ = 0,
-                            other_operations_ = 0, own_loops_ = 0;
+  mutable std::mutex mutex_;
+  Work total_;
 };
 
 }  // namespace fedarena
