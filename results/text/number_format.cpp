@@ -84,7 +84,10 @@ ScaledNumber scaled_count(double count) {
 std::string human_count(double count) { return scaled_count(count).text(); }
 
 std::string human_seconds(double seconds) {
-  return fmt::format("{:.{}f}", seconds, seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0);
+  constexpr int kMost = 9;  // no clock tells more
+  int decimals = seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0;
+  for (double limit = 0.0995; seconds > 0 && seconds < limit && decimals < kMost; limit /= 10) ++decimals;
+  return fmt::format("{:.{}f}", seconds, decimals);
 }
 
 std::string percent(double fraction) { return fixed(100 * fraction, 2); }

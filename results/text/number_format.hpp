@@ -25,7 +25,7 @@ std::string human_bytes(double bytes);
 ScaledNumber scaled_count(double count);
 std::string human_count(double count);
 
-/// Seconds with about three significant digits: "0.42", "12.3", "1234".
+/// Seconds with two or three significant digits: "0.0042", "0.42", "12.3", "1234"; "0.00" only for none.
 std::string human_seconds(double seconds);
 
 /// A fraction in percent with two decimals: 0.71234 is "71.23".

@@ -54,6 +54,8 @@ TEST(NumberFormat, KnowsTheNumberThatItPrints) {
 
 TEST(NumberFormat, GivesSecondsAndPercentsFewDigits) {
   EXPECT_THAT(each(human_seconds, {0.421, 12.34, 1234.4}), ElementsAre("0.42", "12.3", "1234"));
+  EXPECT_THAT(each(human_seconds, {0, 0.00042, 0.0042, 0.05, 0.0994, 0.0996, 0.00996}),
+              ElementsAre("0.00", "0.00042", "0.0042", "0.050", "0.099", "0.10", "0.010"));
   EXPECT_THAT(each(percent, {0.712349, 1}), ElementsAre("71.23", "100.00"));
   // Means of two seeds: halves, whatever binary makes of them.
   EXPECT_THAT(each(percent, {(0.079 + 0.0945) / 2, (0.2315 + 0.3) / 2, (0.298 + 0.3135) / 2, -0.00275}),
