@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <variant>
 
@@ -24,45 +26,58 @@ std::int64_t number_in(const fs::path& file, std::int64_t otherwise) {
   return std::ifstream(file) >> number ? number : otherwise;
 }
 
-std::int64_t free_in_system() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  for (std::int64_t kib = 0; file >> name >> kib; std::getline(file, unit)) {
-    if (name == "MemAvailable:") return kib * 1024;
+// The number behind that name, in lines of names and numbers.
+std::optional<std::int64_t> number_of(const fs::path& file, std::string_view wanted) {
+  std::ifstream lines(file);
+  std::string name, rest;
+  for (std::int64_t number = 0; lines >> name >> number; std::getline(lines, rest)) {
+    if (name == wanted) return number;
   }
+  return std::nullopt;
+}
+
+std::int64_t free_in_system() {
+  if (const auto kib = number_of("/proc/meminfo", "MemAvailable:")) return *kib * 1024;
   return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-// Of a control group and of those around it, up to the root.
-std::int64_t free_in_groups(const fs::path& root, const std::string& group, const char* limit,
-                            const char* used) {
-  std::int64_t least = kNoLimit;
-  for (fs::path at = root.string() + group; at.string().size() >= root.string().size();
-       at = at.parent_path()) {
-    const std::int64_t most = number_in(at / limit, kNoLimit);
-    if (most != kNoLimit) least = std::min(least, std::max<std::int64_t>(0, most - number_in(at / used, 0)));
-  }
-  return least;
-}
+// What the files of a version of control groups are called.
+struct GroupFiles {
+  const char *root, *limit, *used;
+  const char* droppable;  // in memory.stat: pages of files, which are dropped before anybody is killed
+};
+constexpr GroupFiles kFirstVersion = {"sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                      "memory.usage_in_bytes", "total_inactive_file"};
+constexpr GroupFiles kSecondVersion = {"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
 
-// A job of Slurm's or of systemd's has a group of its own, and is killed beyond the group's limit.
-std::int64_t free_in_groups() {
-  std::ifstream file("/proc/self/cgroup");
+// Of a control group and of those around it, up to the first.
+std::int64_t free_in_group(const fs::path& root, const std::string& group, const GroupFiles& files) {
+  const std::string first = (root / files.root).string();
   std::int64_t least = kNoLimit;
-  for (std::string line; std::getline(file, line);) {
-    const std::string controllers = line.substr(line.find(':') + 1);
-    if (controllers.starts_with(":/")) {
-      least = std::min(
-          least, free_in_groups("/sys/fs/cgroup", controllers.substr(1), "memory.max", "memory.current"));
-    } else if (controllers.starts_with("memory:/")) {  // version 1
-      least = std::min(least, free_in_groups("/sys/fs/cgroup/memory", controllers.substr(7),
-                                             "memory.limit_in_bytes", "memory.usage_in_bytes"));
-    }
+  for (fs::path at = first + group; at.string().size() >= first.size(); at = at.parent_path()) {
+    const std::int64_t most = number_in(at / files.limit, kNoLimit);
+    if (most == kNoLimit) continue;
+    const std::int64_t held =
+        number_in(at / files.used, 0) - number_of(at / "memory.stat", files.droppable).value_or(0);
+    least = std::min(least, std::max<std::int64_t>(0, most - std::max<std::int64_t>(0, held)));
   }
   return least;
 }
 
 }  // namespace
+
+std::int64_t free_in_groups(const fs::path& root) {
+  std::ifstream file(root / "proc/self/cgroup");
+  std::int64_t least = kNoLimit;
+  for (std::string line; std::getline(file, line);) {
+    const std::string controllers = line.substr(line.find(':') + 1);
+    if (controllers.starts_with(":/"))
+      least = std::min(least, free_in_group(root, controllers.substr(1), kSecondVersion));
+    else if (controllers.starts_with("memory:/"))
+      least = std::min(least, free_in_group(root, controllers.substr(7), kFirstVersion));
+  }
+  return least;
+}
 
 std::int64_t estimate_memory(const CellSize& size) {
   // The model, its copy for a round that may fail, the broadcast encoded and decoded, the mean, a checkpoint.
@@ -80,7 +95,7 @@ std::int64_t estimate_memory(const CellSize& size) {
   return size.number_bytes * (models * size.parameters + activations) + kStateCopies * size.states;
 }
 
-std::int64_t free_memory() { return std::min(free_in_system(), free_in_groups()); }
+std::int64_t free_memory() { return std::min(free_in_system(), free_in_groups("/")); }
 
 CellSize cell_size(const Experiment& experiment, const AlgorithmEntry& algorithm, const Model& model,
                    std::int64_t clients, const WorkPool& pool, std::int64_t state_memory) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 #include "fedarena/base/pool.hpp"
 #include "fedarena/model.hpp"
@@ -33,5 +34,9 @@ std::int64_t estimate_memory(const CellSize& size);
 
 /// Bytes that this process may still take: what the system has free, and its control group allows.
 std::int64_t free_memory();
+/// What its control groups allow, of version 1 or 2; the largest integer without a limit. A job of Slurm's,
+/// of systemd's or in a container has a group, and is killed beyond the group's limit. `root`: "/", below
+/// which the system's files are.
+std::int64_t free_in_groups(const std::filesystem::path& root);
 
 }  // namespace fedarena

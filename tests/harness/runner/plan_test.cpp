@@ -1,5 +1,7 @@
 // Which cells run at once, how much memory they are taken to need, and which names files keep from plugins.
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -16,6 +18,7 @@
 #include "partitions/partition.hpp"
 #include "results/record/partition_file.hpp"
 #include "tests/message_of.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
@@ -142,6 +145,28 @@ TEST(Memory, GrowsWithModelCohortAndMicroBatches) {
 }
 
 TEST(Memory, IsFreeInPart) { EXPECT_GT(free_memory(), 1 << 20); }
+
+// What files hold of a group's memory is dropped before anybody is killed, and a group around it counts, too.
+TEST(Memory, IsWhatControlGroupsAllow) {
+  constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+  const test::Scratch root;
+  EXPECT_EQ(free_in_groups(root.path()), kUnlimited);
+  root.write("proc/self/cgroup", "0::/jobs/7\n");
+  root.write("sys/fs/cgroup/jobs/7/memory.max", "max\n");
+  EXPECT_EQ(free_in_groups(root.path()), kUnlimited);
+  root.write("sys/fs/cgroup/jobs/7/memory.max", "9000\n");
+  root.write("sys/fs/cgroup/jobs/7/memory.current", "8000\n");
+  root.write("sys/fs/cgroup/jobs/7/memory.stat", "anon 3000\ninactive_file 4500\n");
+  EXPECT_EQ(free_in_groups(root.path()), 5500);
+  root.write("sys/fs/cgroup/jobs/memory.max", "8200\n");
+  root.write("sys/fs/cgroup/jobs/memory.current", "8100\n");
+  EXPECT_EQ(free_in_groups(root.path()), 100);
+  root.write("proc/self/cgroup", "5:cpu:/other\n4:memory:/slurm/step\n0::/\n");
+  root.write("sys/fs/cgroup/memory/slurm/step/memory.limit_in_bytes", "700\n");
+  root.write("sys/fs/cgroup/memory/slurm/step/memory.usage_in_bytes", "900\n");
+  root.write("sys/fs/cgroup/memory/slurm/step/memory.stat", "total_inactive_file 350\n");
+  EXPECT_EQ(free_in_groups(root.path()), 150);
+}
 
 }  // namespace
 }  // namespace fedarena
