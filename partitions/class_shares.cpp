@@ -116,7 +116,7 @@ Schema<ConcentrationSettings> ConcentrationSettings::schema(const std::string& a
   return Schema<ConcentrationSettings>{
       {"alpha", &ConcentrationSettings::alpha, alpha_doc, Constraint::positive()},
       {"min_examples", &ConcentrationSettings::min_examples, least_doc, Constraint::between(1, 1e9)}}
-      .extends(Dealing::schema());
+      .extends<Dealing>();
 }
 
 Partition split_classes(ClassSplit split, const Members& members, std::uint64_t seed) {

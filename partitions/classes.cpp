@@ -29,7 +29,7 @@ struct ClassSettings : Dealing {
          Constraint::at_least(0)},
         {"equal_sizes", &ClassSettings::equal_sizes,
          "Whether every client drops examples at random down to the size of the smallest client."}}
-        .extends(Dealing::schema());
+        .extends<Dealing>();
   }
 
   std::int64_t needed() const { return clients * classes_per_client; }

@@ -27,7 +27,7 @@ struct FlowerSettings : ConcentrationSettings {
         {"self_balancing", &FlowerSettings::self_balancing,
          "Whether clients that hold more than an equal share of all examples get none of "
          "the next classes."}}
-        .extends(ConcentrationSettings::schema());
+        .extends<ConcentrationSettings>();
   }
 };
 

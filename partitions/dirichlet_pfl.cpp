@@ -35,7 +35,7 @@ struct PflSettings : Dealing {
          Constraint::positive()},
         {"examples_per_client", &PflSettings::examples_per_client,
          "How many examples every client has; 0: an equal share, rounded down.", Constraint::between(0, 1e9)}}
-        .extends(Dealing::schema());
+        .extends<Dealing>();
   }
 };
 

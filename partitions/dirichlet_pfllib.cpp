@@ -33,7 +33,7 @@ struct PfllibSettings : Dealing {
         {"train_ratio", &PfllibSettings::train_ratio,
          "Stands in the rule of batch_size alone; PFLlib splits test examples off by it.",
          Constraint::between(0, 0.999)}}
-        .extends(Dealing::schema());
+        .extends<Dealing>();
   }
 
   std::int64_t least_examples(std::int64_t examples) const {

@@ -19,7 +19,7 @@ struct ShardSettings : Dealing {
     return Schema<ShardSettings>{{"shards_per_client", &ShardSettings::shards_per_client,
                                   "How many shards of the examples sorted by label each client gets.",
                                   Constraint::between(1, 1'000'000)}}
-        .extends(Dealing::schema());
+        .extends<Dealing>();
   }
 };
 

@@ -28,7 +28,7 @@ struct SharedSettings : Dealing {
     return Schema<SharedSettings>{{"classes_per_client", &SharedSettings::classes_per_client,
                                    "How many classes each client holds; others may hold them too.",
                                    Constraint::between(1, 1'000'000)}}
-        .extends(Dealing::schema());
+        .extends<Dealing>();
   }
 };
 

@@ -99,7 +99,7 @@ Schema<RecordPolicy> RecordPolicy::schema() {
       {"public_classes", &RecordPolicy::public_classes,
        "everybody knows which classes each client holds examples of; tables say so where an algorithm asks"},
   }
-      .extends(Accounting::schema());
+      .extends<Accounting>();
 }
 
 void RecordPolicy::validate() const {
@@ -133,7 +133,7 @@ Schema<ClientPolicy> ClientPolicy::schema() {
       {"as_if_population", &ClientPolicy::as_if_population,
        "the clients that the larger cohort is drawn from", Constraint::at_least(0)},
   }
-      .extends(Accounting::schema());
+      .extends<Accounting>();
 }
 
 void ClientPolicy::validate() const {
@@ -182,7 +182,7 @@ Schema<LocalPolicy> LocalPolicy::schema() {
        Constraint::at_least(0)},
       {"by_tensor", &LocalPolicy::by_tensor, "clip and noise each tensor of the model by itself"},
   }
-      .extends(Accounting::schema());
+      .extends<Accounting>();
 }
 
 void LocalPolicy::validate() const {
@@ -217,7 +217,7 @@ Schema<LabelPolicy> LabelPolicy::schema() {
       {"first_rounds", &LabelPolicy::first_rounds,
        "two stages: so many rounds are trained on the first half alone", Constraint::at_least(0)},
   }
-      .extends(Accounting::schema());
+      .extends<Accounting>();
 }
 
 void LabelPolicy::validate() const {
@@ -307,30 +307,24 @@ bool differs_by_client(const PrivacyPolicy& policy) {
                     policy);
 }
 
-const Accounting* accounting(const PrivacyPolicy& policy) {
-  return std::visit(Overload{[](const NoPolicy&) -> const Accounting* { return nullptr; },
-                             [](const Accounting& settings) -> const Accounting* { return &settings; }},
-                    policy);
+const Accounting& accounting(const PrivacyPolicy& policy) {
+  return std::visit([](const Accounting& settings) -> const Accounting& { return settings; }, policy);
 }
 
-bool has_budget(const PrivacyPolicy& policy) {
-  const Accounting* settings = accounting(policy);
-  return settings != nullptr && settings->budget.least() > 0;
-}
+Accounting accounting(PrivacyPolicy&& policy) { return accounting(std::as_const(policy)); }
 
-bool has_own_budgets(const PrivacyPolicy& policy) {
-  const Accounting* settings = accounting(policy);
-  return settings != nullptr && settings->budget.is_list();
-}
+bool is_repeatable(const PrivacyPolicy& policy) { return accounting(policy).noise_source == kStreamNoise; }
+
+bool has_budget(const PrivacyPolicy& policy) { return accounting(policy).budget.least() > 0; }
+
+bool has_own_budgets(const PrivacyPolicy& policy) { return accounting(policy).budget.is_list(); }
 
 double budget_of(const PrivacyPolicy& policy, std::int64_t client) {
-  const Accounting* settings = accounting(policy);
-  return settings == nullptr ? 0 : settings->budget.of(client);
+  return accounting(policy).budget.of(client);
 }
 
 Event label_count_access(const PrivacyPolicy& policy) {
-  const Accounting* settings = accounting(policy);
-  if (settings != nullptr && settings->public_label_counts) return DeclaredPublic{"label counts"};
+  if (accounting(policy).public_label_counts) return DeclaredPublic{"label counts"};
   return ExactAccess{"label counts"};
 }
 

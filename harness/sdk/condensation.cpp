@@ -80,7 +80,7 @@ Schema<Condensation> Condensation::schema() {
        Constraint::between(0, 1'000'000)},
       {"momentum", &Condensation::momentum, "momentum of the client's models", Constraint::between(0, 1)},
   }
-      .extends(UnionTraining::schema());
+      .extends<UnionTraining>();
 }
 
 void condense(const Condensation& config, const std::string& augmentation, Client& client, const Batch& set,

@@ -33,7 +33,7 @@ Schema<LocalTraining> LocalTraining::schema() {
       {"weight_decay", &LocalTraining::weight_decay, "weight decay of the local SGD",
        Constraint::at_least(0)},
   }
-      .extends(RateSchedule::schema());
+      .extends<RateSchedule>();
 }
 
 Schema<PersonalTraining> PersonalTraining::schema() {

@@ -11,8 +11,7 @@ Schema<Weighting> Weighting::schema() {
 Schema<ModelAveraging> ModelAveraging::schema() {
   return Schema<ModelAveraging>{
       {"server_rate", &ModelAveraging::server_rate, "server learning rate", Constraint::positive()}}
-      .extends(Weighting::schema())
-      .extends(LocalTraining::schema());
+      .extends<Weighting, LocalTraining>();
 }
 
 Message update_message(const Client& client, const Params& start, const Params& trained) {

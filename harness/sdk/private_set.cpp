@@ -22,10 +22,7 @@ Schema<PrivateSet> PrivateSet::schema() {
       {"batch_size", &PrivateSet::batch_size, "examples in a real batch, of all classes; 0: the whole shard",
        Constraint::between(0, 10'000'000)},
   }
-      .extends(Condensation::schema())
-      .extends(ImageTraining::schema())
-      .extends(SyntheticSets::schema())
-      .extends(GradientMatching::schema());
+      .extends<Condensation, ImageTraining, SyntheticSets, GradientMatching>();
 }
 
 Batch private_set(const PrivateSet& config, Client& client) {

@@ -48,21 +48,7 @@ struct Config : Synthesis, LocalTraining {
   double temperature = 20;
   double student_rate = 0.005;
   double student_momentum = 0.9;
-};
 
-// The newest `most` examples of both.
-Batch joined(const Batch& pool, const Batch& more, std::int64_t most) {
-  if (!pool.inputs.defined()) return more;
-  const auto newest = [&](const torch::Tensor& left, const torch::Tensor& right) {
-    const std::int64_t kept = std::min(left.size(0), std::max<std::int64_t>(0, most - right.size(0)));
-    return torch::cat({left.narrow(0, left.size(0) - kept, kept), right});
-  };
-  return {newest(pool.inputs, more.inputs), newest(pool.targets, more.targets)};
-}
-
-class Dense final : public Algorithm {
- public:
-  using Config = dense::Config;
   static Schema<Config> schema() {
     return Schema<Config>{
         {"server_epochs", &Config::server_epochs,
@@ -76,11 +62,23 @@ class Dense final : public Algorithm {
         {"student_momentum", &Config::student_momentum, "momentum of the server's model",
          Constraint::between(0, 1)},
     }
-        .extends(Synthesis::schema())
-        .extends(LocalTraining::schema());
+        .extends<Synthesis, LocalTraining>();
   }
+};
 
-  explicit Dense(Config config) : config_(std::move(config)) {}
+// The newest `most` examples of both.
+Batch joined(const Batch& pool, const Batch& more, std::int64_t most) {
+  if (!pool.inputs.defined()) return more;
+  const auto newest = [&](const torch::Tensor& left, const torch::Tensor& right) {
+    const std::int64_t kept = std::min(left.size(0), std::max<std::int64_t>(0, most - right.size(0)));
+    return torch::cat({left.narrow(0, left.size(0) - kept, kept), right});
+  };
+  return {newest(pool.inputs, more.inputs), newest(pool.targets, more.targets)};
+}
+
+class Dense final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   void start(Server& server) const override {
     const Generator checked(config_, server);  // before anybody has worked for nothing
@@ -128,8 +126,6 @@ class Dense final : public Algorithm {
       student.add_scaled(-config_.student_rate, velocity);
     }
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -13,21 +13,20 @@ using namespace fedarena;
 
 constexpr Key<Params> kOwn{"own_model"};
 
-class Ditto final : public Algorithm {
- public:
-  struct Config : ModelAveraging, PersonalTraining {
-    double lambda = 0.1;
-  };
+struct Config : ModelAveraging, PersonalTraining {
+  double lambda = 0.1;
 
   static Schema<Config> schema() {
     return Schema<Config>{{"lambda", &Config::lambda,
                            "pull of the global model on a client's own; 0: none, which is local training",
                            Constraint::at_least(0)}}
-        .extends(PersonalTraining::schema())
-        .extends(ModelAveraging::schema());
+        .extends<PersonalTraining, ModelAveraging>();
   }
+};
 
-  explicit Ditto(Config config) : config_(std::move(config)) {}
+class Ditto final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -58,8 +57,6 @@ class Ditto final : public Algorithm {
     return train_locally(client, client.state.get_or(kOwn, global), config_.like(config_),
                          proximal_term(global, config_.lambda));
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -43,6 +43,11 @@ struct Config : GradientMatching, SyntheticSets, ImageTraining, ClassMatching, C
     momentum = 0.5;
     server_epochs = 1000;
   }
+
+  static Schema<Config> schema() {
+    return Schema<Config>{}
+        .extends<Condensation, ClassMatching, ImageTraining, SyntheticSets, GradientMatching>();
+  }
 };
 
 // Moves the images of `set`, which are not none, so that class by class their gradients match those of the
@@ -61,19 +66,9 @@ void match_classes(const Config& config, Client& client, Batch& set) {
   });
 }
 
-class Dsc final : public Algorithm {
+class Dsc final : public Configured<Config> {
  public:
-  using Config = dsc::Config;
-  static Schema<Config> schema() {
-    return Schema<Config>{}
-        .extends(Condensation::schema())
-        .extends(ClassMatching::schema())
-        .extends(ImageTraining::schema())
-        .extends(SyntheticSets::schema())
-        .extends(GradientMatching::schema());
-  }
-
-  explicit Dsc(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   void start(Server& server) const override {
     if (server.population == 1) return;
@@ -93,12 +88,13 @@ class Dsc final : public Algorithm {
     return encode_set(config_, client, set);
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return undeclared("synthetic images");
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     train_on_union(config_, config_.augmentation, server, uplink);
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

@@ -13,12 +13,9 @@ namespace {
 
 using namespace fedarena;
 
-class FedAvg final : public Algorithm {
+class FedAvg final : public Configured<ModelAveraging> {
  public:
-  using Config = ModelAveraging;
-  static Schema<Config> schema() { return Config::schema(); }
-
-  explicit FedAvg(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
 
@@ -34,9 +31,6 @@ class FedAvg final : public Algorithm {
   void aggregate(Server& server, const Uplink& uplink) const override {
     average_updates(server, uplink, config_);
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

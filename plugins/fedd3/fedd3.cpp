@@ -45,6 +45,23 @@ struct Config : SyntheticSets, UnionTraining {
   std::int64_t target_size = 5000;
   double stop_accuracy = 0.995;
   double ridge = 1e-6;
+
+  static Schema<Config> schema() {
+    const Constraint count = Constraint::between(1, 1'000'000);
+    return Schema<Config>{
+        {"iterations", &Config::iterations, "steps of a client's images, at most", count},
+        {"adam_rate", &Config::adam_rate, "rate of Adam on the images", Constraint::positive()},
+        {"target_size", &Config::target_size,
+         "examples that are predicted in a step, as many of each class; 0: all (any number is an exact "
+         "access)",
+         Constraint::between(0, 10'000'000)},
+        {"stop_accuracy", &Config::stop_accuracy, "accuracy on these examples above which steps end",
+         Constraint::between(0, 1)},
+        {"ridge", &Config::ridge, "ridge of the regression, in units of the mean of the kernel's diagonal",
+         Constraint::positive()},
+    }
+        .extends<UnionTraining, SyntheticSets>();
+  }
 };
 
 // What a client's inputs are scaled by, channel by channel; all numbers alike where there are no channels.
@@ -109,28 +126,9 @@ void induce(const Config& config, Client& client, Batch& set) {
   set.inputs = scale.back(images, set.inputs);
 }
 
-class FedD3 final : public Algorithm {
+class FedD3 final : public Configured<Config> {
  public:
-  using Config = fedd3::Config;
-  static Schema<Config> schema() {
-    const Constraint count = Constraint::between(1, 1'000'000);
-    return Schema<Config>{
-        {"iterations", &Config::iterations, "steps of a client's images, at most", count},
-        {"adam_rate", &Config::adam_rate, "rate of Adam on the images", Constraint::positive()},
-        {"target_size", &Config::target_size,
-         "examples that are predicted in a step, as many of each class; 0: all (any number is an exact "
-         "access)",
-         Constraint::between(0, 10'000'000)},
-        {"stop_accuracy", &Config::stop_accuracy, "accuracy on these examples above which steps end",
-         Constraint::between(0, 1)},
-        {"ridge", &Config::ridge, "ridge of the regression, in units of the mean of the kernel's diagonal",
-         Constraint::positive()},
-    }
-        .extends(UnionTraining::schema())
-        .extends(SyntheticSets::schema());
-  }
-
-  explicit FedD3(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   // The model is not needed: the kernel has none.
   Message broadcast(const Server& /*server*/) const override { return {}; }
@@ -148,9 +146,6 @@ class FedD3 final : public Algorithm {
   void aggregate(Server& server, const Uplink& uplink) const override {
     train_on_union(config_, "none", server, uplink);
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

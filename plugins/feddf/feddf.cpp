@@ -32,13 +32,10 @@ double agreement(const torch::Tensor& left, const torch::Tensor& right) {
   return left.argmax(1).eq(right.argmax(1)).to(torch::kFloat64).mean().item<double>();
 }
 
-class FedDf final : public Algorithm {
- public:
-  struct Config : ModelAveraging {
-    std::int64_t distillation_steps = 10'000;
-    std::int64_t distillation_batch_size = 128;
-    double distillation_rate = 1e-3;
-  };
+struct Config : ModelAveraging {
+  std::int64_t distillation_steps = 10'000;
+  std::int64_t distillation_batch_size = 128;
+  double distillation_rate = 1e-3;
 
   static Schema<Config> schema() {
     return Schema<Config>{
@@ -49,10 +46,13 @@ class FedDf final : public Algorithm {
         {"distillation_rate", &Config::distillation_rate, "first rate of the server's Adam",
          Constraint::positive()},
     }
-        .extends(ModelAveraging::schema());
+        .extends<ModelAveraging>();
   }
+};
 
-  explicit FedDf(Config config) : config_(std::move(config)) {}
+class FedDf final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -99,8 +99,6 @@ class FedDf final : public Algorithm {
     const double progress = static_cast<double>(step) / static_cast<double>(config_.distillation_steps);
     return config_.distillation_rate * (1 + std::cos(std::numbers::pi * progress)) / 2;
   }
-
-  Config config_;
 };
 
 }  // namespace

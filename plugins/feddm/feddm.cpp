@@ -60,6 +60,25 @@ struct Config : RateSchedule, SyntheticSets, ImageTraining, ClassMatching, SetTr
                             .remedy = "the mean features of a class cannot be augmented like its images"});
     }
   }
+
+  static Schema<Config> schema() {
+    return Schema<Config>{
+        {"rho", &Config::rho,
+         "radius of the ball around the global model that clients draw weights from and the server stays in",
+         Constraint::positive()},
+        {"iterations", &Config::iterations,
+         "steps of a client's images in a round, each at weights of its own",
+         Constraint::between(1, 1'000'000)},
+        {"class_means", &Config::class_means,
+         "where the mean features of a client's classes come from: its raw examples, read once (an exact "
+         "access), or a sum of votes of all its examples in each iteration, which the policy on records "
+         "makes private",
+         Constraint::one_of({"examples", "votes"})},
+        {"feature_bound", &Config::feature_bound, "with votes: norm to which each example's features are cut",
+         Constraint::positive()},
+    }
+        .extends<SetTraining, ClassMatching, ImageTraining, SyntheticSets, RateSchedule>();
+  }
 };
 
 // A model cut before its last affine map, at some weights.
@@ -136,33 +155,9 @@ void match_distributions(const Config& config, Client& client, const Params& sta
   }
 }
 
-class FedDm final : public Algorithm {
+class FedDm final : public Configured<Config> {
  public:
-  using Config = feddm::Config;
-  static Schema<Config> schema() {
-    return Schema<Config>{
-        {"rho", &Config::rho,
-         "radius of the ball around the global model that clients draw weights from and the server stays in",
-         Constraint::positive()},
-        {"iterations", &Config::iterations,
-         "steps of a client's images in a round, each at weights of its own",
-         Constraint::between(1, 1'000'000)},
-        {"class_means", &Config::class_means,
-         "where the mean features of a client's classes come from: its raw examples, read once (an exact "
-         "access), or a sum of votes of all its examples in each iteration, which the policy on records "
-         "makes private",
-         Constraint::one_of({"examples", "votes"})},
-        {"feature_bound", &Config::feature_bound, "with votes: norm to which each example's features are cut",
-         Constraint::positive()},
-    }
-        .extends(SetTraining::schema())
-        .extends(ClassMatching::schema())
-        .extends(ImageTraining::schema())
-        .extends(SyntheticSets::schema())
-        .extends(RateSchedule::schema());
-  }
-
-  explicit FedDm(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   void start(Server& server) const override { (void)feature_model(server.model, "feddm"); }
 
@@ -193,9 +188,6 @@ class FedDm final : public Algorithm {
       if (!descent.next(server.params, start, config_.rho, rate)) break;
     }
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

@@ -50,11 +50,7 @@ Schema<Config> Config::schema() {
        "and protects no example; 0: labels are sent as they are",
        Constraint::between(0, 64)},
   }
-      .extends(Condensation::schema())
-      .extends(ClassMatching::schema())
-      .extends(ImageTraining::schema())
-      .extends(SyntheticSets::schema())
-      .extends(GradientMatching::schema());
+      .extends<Condensation, ClassMatching, ImageTraining, SyntheticSets, GradientMatching>();
 }
 
 namespace {
@@ -70,12 +66,9 @@ void keep(Message& state, const Batch& set) {
   state.put(kLabels, set.targets);
 }
 
-class FedGm final : public Algorithm {
+class FedGm final : public Configured<Config> {
  public:
-  using Config = fedgm::Config;
-  static Schema<Config> schema() { return Config::schema(); }
-
-  explicit FedGm(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   void start(Server& server) const override {
     (void)feature_model(server.model, "fedgm");
@@ -100,7 +93,7 @@ class FedGm final : public Algorithm {
     if (!in_halves()) return encode_set(config_, client, condensed_set(config_, client));
     Batch half;
     if (client.state.contains(kImages.name)) {
-      half = Batch{client.state[kImages], client.state[kLabels]}.to(client.model.options());
+      half = decode_set(client.state, client.model.options());
     } else {  // the first round, or the first of this client
       const Batch set = condensed_set(config_, client);
       // Of an odd number a class, halves have one more of every other class: of which, differs by client.
@@ -124,8 +117,7 @@ class FedGm final : public Algorithm {
     std::vector<Batch> sets = decode_sets(uplink, server.model.options());
     if (sets.empty()) return;
     if (in_halves() && server.round == 2 && server.state.contains(kImages.name))
-      sets.insert(sets.begin(),
-                  Batch{server.state[kImages], server.state[kLabels]}.to(server.model.options()));
+      sets.insert(sets.begin(), decode_set(server.state, server.model.options()));
     const Batch all = union_of(sets);
     if (in_halves()) keep(server.state, all);
     if (server.rounds == 2) server.params = server.state[kInitial];
@@ -140,8 +132,6 @@ class FedGm final : public Algorithm {
     if (!downlink.contains(kModel.name)) return {};
     return client.compute.outputs(downlink[kModel], images).to(torch::kFloat64).softmax(1);
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -57,11 +57,7 @@ Schema<Config> Config::schema() {
        "clients send how long the gradient of their examples is in each tensor, and the server stretches the "
        "gradient of their images to that (Equation 20); needs server_descent = \"weighted\""},
   }
-      .extends(SetTraining::schema())
-      .extends(ImageTraining::schema())
-      .extends(SyntheticSets::schema())
-      .extends(GradientMatching::schema())
-      .extends(RateSchedule::schema());
+      .extends<SetTraining, ImageTraining, SyntheticSets, GradientMatching, RateSchedule>();
 }
 
 void Config::validate() const {
@@ -75,17 +71,15 @@ void Config::validate() const {
   }
 }
 
-Schema<PrivateConfig> PrivateConfig::schema() { return Schema<PrivateConfig>{}.extends(Config::schema()); }
+Schema<PrivateConfig> PrivateConfig::schema() { return Schema<PrivateConfig>{}.extends<Config>(); }
 
 namespace {
 
 template <typename Settings>
-class FedLap final : public Algorithm {
+class FedLap final : public Configured<Settings> {
  public:
-  using Config = Settings;
-  static Schema<Config> schema() { return Config::schema(); }
-
-  explicit FedLap(Config config) : config_(std::move(config)) {}
+  using Configured<Settings>::Configured;
+  using Configured<Settings>::config_;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -134,8 +128,6 @@ class FedLap final : public Algorithm {
     if (!at::equal(client.state[kLabels].to(labels.device()), labels)) return initial_set(config_, client);
     return {client.state[kImages].to(client.model.options()), labels};
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -13,16 +13,13 @@ using namespace fedarena;
 
 constexpr Key<Params> kGradient{"gradient"};
 
-class FedMeta final : public Algorithm {
- public:
-  struct Config : RateSchedule, Weighting {
-    Config() { weighting = "uniform"; }
+struct Config : RateSchedule, Weighting {
+  Config() { weighting = "uniform"; }
 
-    double inner_rate = 0.05;
-    std::int64_t inner_steps = 1;
-    std::int64_t batch_size = 64;
-    std::int64_t personal_steps = 0;
-  };
+  double inner_rate = 0.05;
+  std::int64_t inner_steps = 1;
+  std::int64_t batch_size = 64;
+  std::int64_t personal_steps = 0;
 
   static Schema<Config> schema() {
     return Schema<Config>{
@@ -36,11 +33,13 @@ class FedMeta final : public Algorithm {
          "steps to the model that a client is tested with; 0: as many as in training",
          Constraint::between(0, 10'000'000)},
     }
-        .extends(Weighting::schema())
-        .extends(RateSchedule::schema());
+        .extends<Weighting, RateSchedule>();
   }
+};
 
-  explicit FedMeta(Config config) : config_(std::move(config)) {}
+class FedMeta final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params own = own_model(client, downlink[kModel], config_.inner_steps);
@@ -76,8 +75,6 @@ class FedMeta final : public Algorithm {
     inner.batch_size = config_.batch_size;
     return train_locally(client, start, inner);
   }
-
-  Config config_;
 };
 
 }  // namespace

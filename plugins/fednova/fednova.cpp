@@ -17,12 +17,9 @@ using namespace fedarena;
 
 constexpr Key<double> kSteps{"steps"};  // ||a_i||_1: the number of steps, where all count alike
 
-class FedNova final : public Algorithm {
- public:
-  struct Config : ModelAveraging {
-    double mu = 0.0;
-    double effective_steps = 0.0;
-  };
+struct Config : ModelAveraging {
+  double mu = 0.0;
+  double effective_steps = 0.0;
 
   static Schema<Config> schema() {
     return Schema<Config>{
@@ -34,10 +31,13 @@ class FedNova final : public Algorithm {
          "\"client\" an exact access)",
          Constraint::at_least(0)},
     }
-        .extends(ModelAveraging::schema());
+        .extends<ModelAveraging>();
   }
+};
 
-  explicit FedNova(Config config) : config_(std::move(config)) {}
+class FedNova final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -89,8 +89,6 @@ class FedNova final : public Algorithm {
     }
     return weights > 0 ? steps / weights : 0;
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Momentum : ModelAveraging {
   static Schema<Momentum> schema() {
     return Schema<Momentum>{{"server_momentum", &Momentum::server_momentum,
                              "share of the old step that the server keeps", Constraint::between(0, 1)}}
-        .extends(ModelAveraging::schema());
+        .extends<ModelAveraging>();
   }
 
   // m <- momentum m + Delta; x <- x + rate m.
@@ -52,7 +52,7 @@ struct Adaptive : ModelAveraging {
          Constraint::between(0, 1)},
         {"tau", &Adaptive::tau, "how adaptive the server is: the less, the more", Constraint::positive()},
     }
-        .extends(ModelAveraging::schema());
+        .extends<ModelAveraging>();
   }
 
   // m <- beta1 m + (1 - beta1) Delta; v <- rule(v, Delta^2); x <- x + rate m / (sqrt(v) + tau).
@@ -72,7 +72,7 @@ struct Adaptive : ModelAveraging {
 struct Adagrad : Adaptive {
   Adagrad() { beta1 = 0; }  // as in the paper's experiments
 
-  static Schema<Adagrad> schema() { return Schema<Adagrad>{}.extends(Adaptive::schema()); }
+  static Schema<Adagrad> schema() { return Schema<Adagrad>{}.extends<Adaptive>(); }
 
   void step(Server& server, const Params& delta) const {
     Adaptive::step(server, delta, [](const auto& v, const auto& square) { return v + square; });
@@ -85,12 +85,12 @@ struct Decaying : Adaptive {
   static Schema<Decaying> schema() {
     return Schema<Decaying>{{"beta2", &Decaying::beta2, "share of the old squares that the server keeps",
                              Constraint::between(0, 1)}}
-        .extends(Adaptive::schema());
+        .extends<Adaptive>();
   }
 };
 
 struct Adam : Decaying {
-  static Schema<Adam> schema() { return Schema<Adam>{}.extends(Decaying::schema()); }
+  static Schema<Adam> schema() { return Schema<Adam>{}.extends<Decaying>(); }
 
   void step(Server& server, const Params& delta) const {
     Adaptive::step(server, delta,
@@ -99,7 +99,7 @@ struct Adam : Decaying {
 };
 
 struct Yogi : Decaying {
-  static Schema<Yogi> schema() { return Schema<Yogi>{}.extends(Decaying::schema()); }
+  static Schema<Yogi> schema() { return Schema<Yogi>{}.extends<Decaying>(); }
 
   void step(Server& server, const Params& delta) const {
     Adaptive::step(server, delta, [this](const auto& v, const auto& square) {
@@ -109,12 +109,10 @@ struct Yogi : Decaying {
 };
 
 template <typename Optimiser>
-class FedOpt final : public Algorithm {
+class FedOpt final : public Configured<Optimiser> {
  public:
-  using Config = Optimiser;
-  static Schema<Config> schema() { return Config::schema(); }
-
-  explicit FedOpt(Config config) : config_(std::move(config)) {}
+  using Configured<Optimiser>::Configured;
+  using Configured<Optimiser>::config_;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -128,9 +126,6 @@ class FedOpt final : public Algorithm {
   void aggregate(Server& server, const Uplink& uplink) const override {
     config_.step(server, weighted_mean(uplink, kUpdate, config_));
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

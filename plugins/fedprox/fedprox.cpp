@@ -13,19 +13,19 @@ namespace {
 
 using namespace fedarena;
 
-class FedProx final : public Algorithm {
- public:
-  struct Config : ModelAveraging {
-    double mu = 0.01;
-  };
+struct Config : ModelAveraging {
+  double mu = 0.01;
 
   static Schema<Config> schema() {
     return Schema<Config>{
         {"mu", &Config::mu, "weight of the proximal term mu/2 ||w - w_global||^2", Constraint::at_least(0)}}
-        .extends(ModelAveraging::schema());
+        .extends<ModelAveraging>();
   }
+};
 
-  explicit FedProx(Config config) : config_(std::move(config)) {}
+class FedProx final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -40,9 +40,6 @@ class FedProx final : public Algorithm {
   void aggregate(Server& server, const Uplink& uplink) const override {
     average_updates(server, uplink, config_);
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

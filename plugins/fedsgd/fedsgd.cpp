@@ -12,21 +12,20 @@ using namespace fedarena;
 
 constexpr Key<Params> kGradient{"gradient"};
 
-class FedSgd final : public Algorithm {
- public:
-  struct Config : RateSchedule, Weighting {
-    std::int64_t batch_size = 0;
-  };
+struct Config : RateSchedule, Weighting {
+  std::int64_t batch_size = 0;
 
   static Schema<Config> schema() {
     return Schema<Config>{{"batch_size", &Config::batch_size,
                            "examples in the batch of a client's gradient; 0: the whole shard",
                            Constraint::between(0, 10'000'000)}}
-        .extends(Weighting::schema())
-        .extends(RateSchedule::schema());
+        .extends<Weighting, RateSchedule>();
   }
+};
 
-  explicit FedSgd(Config config) : config_(std::move(config)) {}
+class FedSgd final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     return {{kGradient, client.oracle.gradient(downlink[kModel], {.batch_size = config_.batch_size})},
@@ -45,9 +44,6 @@ class FedSgd final : public Algorithm {
     const double rate = config_.rate_in(server.round, server.rounds);
     server.params.add_scaled(-rate, weighted_mean(uplink, kGradient, config_));
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

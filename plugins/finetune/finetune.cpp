@@ -11,15 +11,13 @@ namespace {
 
 using namespace fedarena;
 
-class FineTune final : public Algorithm {
+struct Config : ModelAveraging, PersonalTraining {
+  static Schema<Config> schema() { return Schema<Config>{}.extends<PersonalTraining, ModelAveraging>(); }
+};
+
+class FineTune final : public Configured<Config> {
  public:
-  struct Config : ModelAveraging, PersonalTraining {};
-
-  static Schema<Config> schema() {
-    return Schema<Config>{}.extends(PersonalTraining::schema()).extends(ModelAveraging::schema());
-  }
-
-  explicit FineTune(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -39,9 +37,6 @@ class FineTune final : public Algorithm {
   Params personalise(Client& client, const Message& downlink) const override {
     return train_locally(client, downlink[kModel], config_.like(config_));
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

@@ -28,13 +28,10 @@ using Hypotheses = std::vector<Params>;
 constexpr Key<Params> kTrained{"trained_model"};
 constexpr Key<std::int64_t> kChoice{"hypothesis"};
 
-class Ifca final : public Algorithm {
- public:
-  struct Config : ModelAveraging {
-    std::int64_t hypotheses = 2;
-    std::string assign = "clients";
-    std::string init = "model";
-  };
+struct Config : ModelAveraging {
+  std::int64_t hypotheses = 2;
+  std::string assign = "clients";
+  std::string init = "model";
 
   static Schema<Config> schema() {
     return Schema<Config>{
@@ -47,10 +44,13 @@ class Ifca final : public Algorithm {
         {"init", &Config::init, "how all hypotheses but the first begin: as the model does, or from N(0, I)",
          Constraint::one_of({"model", "normal"})},
     }
-        .extends(ModelAveraging::schema());
+        .extends<ModelAveraging>();
   }
+};
 
-  explicit Ifca(Config config) : config_(std::move(config)) {}
+class Ifca final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   void start(Server& server) const override {
     put(server.state, 0, server.params);
@@ -150,8 +150,6 @@ class Ifca final : public Algorithm {
     }
     return best;
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -12,19 +12,16 @@ namespace {
 
 using namespace fedarena;
 
-class PerFedAvg final : public Algorithm {
- public:
-  struct Config : RateSchedule, Weighting {
-    Config() { weighting = "uniform"; }
+struct Config : RateSchedule, Weighting {
+  Config() { weighting = "uniform"; }
 
-    std::int64_t local_steps = 10;
-    std::int64_t batch_size = 64;
-    double inner_rate = 0.05;
-    std::string hessian = "first-order";
-    double difference = 1e-3;
-    double server_rate = 1;
-    std::int64_t personal_steps = 1;
-  };
+  std::int64_t local_steps = 10;
+  std::int64_t batch_size = 64;
+  double inner_rate = 0.05;
+  std::string hessian = "first-order";
+  double difference = 1e-3;
+  double server_rate = 1;
+  std::int64_t personal_steps = 1;
 
   static Schema<Config> schema() {
     return Schema<Config>{
@@ -42,11 +39,13 @@ class PerFedAvg final : public Algorithm {
         {"personal_steps", &Config::personal_steps, "steps from the global model to a client's own",
          Constraint::between(0, 10'000'000)},
     }
-        .extends(Weighting::schema())
-        .extends(RateSchedule::schema());
+        .extends<Weighting, RateSchedule>();
   }
+};
 
-  explicit PerFedAvg(Config config) : config_(std::move(config)) {}
+class PerFedAvg final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   // w <- w - rate (I - inner_rate H(w)) g(w - inner_rate g(w)).
   Message train(Client& client, const Message& downlink) const override {
@@ -99,8 +98,6 @@ class PerFedAvg final : public Algorithm {
     product *= 1 / (2 * d);
     return product;
   }
-
-  Config config_;
 };
 
 }  // namespace

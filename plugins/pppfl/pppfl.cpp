@@ -65,7 +65,7 @@ Schema<Config> Config::schema() {
        Constraint::between(0, 10'000)},
       {"personal_rate", &Config::personal_rate, "rate of Adam on them", Constraint::positive()},
   }
-      .extends(Generators::schema());
+      .extends<Generators>();
 }
 
 namespace {
@@ -76,12 +76,9 @@ constexpr Key<Params> kStart{"start"};                   // a client's, in its r
 constexpr Key<Params> kMean{"mean"}, kSquare{"square"};  // of the server's Adam
 constexpr Key<std::int64_t> kSteps{"steps"};
 
-class Pppfl final : public Algorithm {
+class Pppfl final : public Configured<Config> {
  public:
-  using Config = pppfl::Config;
-  static Schema<Config> schema() { return Config::schema(); }
-
-  explicit Pppfl(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   void start(Server& server) const override { check_draws_classes(server.model); }
 
@@ -174,8 +171,6 @@ class Pppfl final : public Algorithm {
     const double progress = static_cast<double>((server.round - 2) % cycle) / static_cast<double>(cycle);
     return config_.server_rate * (1 + std::cos(std::numbers::pi * progress)) / 2;
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -28,13 +28,10 @@ namespace {
 
 using namespace fedarena;
 
-class Psg final : public Algorithm {
- public:
-  struct Config : PrivateSet {
-    std::string server_augmentation = "none";
+struct Config : PrivateSet {
+  std::string server_augmentation = "none";
 
-    void validate() const { Augmentation::validate(server_augmentation); }
-  };
+  void validate() const { Augmentation::validate(server_augmentation); }
 
   static Schema<Config> schema() {
     return Schema<Config>{
@@ -42,10 +39,13 @@ class Psg final : public Algorithm {
          "augmentation of the images that the server trains on: operations joined by \"_\", of which each "
          "batch draws one, out of color, crop, cutout, flip, scale, rotate; or none"},
     }
-        .extends(PrivateSet::schema());
+        .extends<PrivateSet>();
   }
+};
 
-  explicit Psg(Config config) : config_(std::move(config)) {}
+class Psg final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   // The model is not needed: clients draw their own.
   Message broadcast(const Server& /*server*/) const override { return {}; }
@@ -59,12 +59,13 @@ class Psg final : public Algorithm {
     return private_set_plan(config_, client);
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return undeclared("synthetic images");
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     train_on_union(config_, config_.server_augmentation, server, uplink);
   }
-
- private:
-  Config config_;
 };
 
 }  // namespace

@@ -21,12 +21,9 @@ constexpr Key<Params> kControl{"control"};
 constexpr Key<Params> kModelUpdate{"model_update"};
 constexpr Key<Params> kControlUpdate{"control_update"};
 
-class Scaffold final : public Algorithm {
- public:
-  struct Config : LocalTraining {
-    std::string option = "II";
-    double server_rate = 1.0;
-  };
+struct Config : LocalTraining {
+  std::string option = "II";
+  double server_rate = 1.0;
 
   static Schema<Config> schema() {
     return Schema<Config>{
@@ -36,10 +33,13 @@ class Scaffold final : public Algorithm {
          Constraint::one_of({"I", "II"})},
         {"server_rate", &Config::server_rate, "server learning rate", Constraint::positive()},
     }
-        .extends(LocalTraining::schema());
+        .extends<LocalTraining>();
   }
+};
 
-  explicit Scaffold(Config config) : config_(std::move(config)) {}
+class Scaffold final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   void start(Server& server) const override { server.state.put(kControl, zeros_like(server.params)); }
 
@@ -96,8 +96,6 @@ class Scaffold final : public Algorithm {
     if (!sum.empty()) return share * sum;
     return share / config_.rate_in(client.round, client.rounds) * (start - local) - drift;
   }
-
-  Config config_;
 };
 
 }  // namespace

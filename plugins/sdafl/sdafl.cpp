@@ -92,11 +92,7 @@ struct Config : ModelAveraging, SetTraining, Generators {
   std::int64_t synthetic_images = 1000;
   double confidence = 0.95;
   double pool_share = 0.5;
-};
 
-class SdaFl final : public Algorithm {
- public:
-  using Config = sdafl::Config;
   static Schema<Config> schema() {
     return Schema<Config>{
         {"synthetic_images", &Config::synthetic_images, "images that a client uploads, once",
@@ -107,12 +103,13 @@ class SdaFl final : public Algorithm {
         {"pool_share", &Config::pool_share, "share of the pool in a client's gradients",
          Constraint::between(0, 1)},
     }
-        .extends(Generators::schema())
-        .extends(SetTraining::schema())
-        .extends(ModelAveraging::schema());
+        .extends<Generators, SetTraining, ModelAveraging>();
   }
+};
 
-  explicit SdaFl(Config config) : config_(std::move(config)) {}
+class SdaFl final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   void start(Server& server) const override { check_draws_classes(server.model); }
 
@@ -170,7 +167,7 @@ class SdaFl final : public Algorithm {
   // A share of each gradient is that of a batch of the pool, passed through in an order of this client's.
   Correction on_pool(Client& client, const Message& downlink) const {
     if (!downlink.contains(kImages.name) || config_.pool_share == 0) return {};
-    const Batch pool = Batch{downlink[kImages], downlink[kLabels]}.to(client.model.options());
+    const Batch pool = decode_set(downlink, client.model.options());
     const std::int64_t count = pool.size();
     const std::int64_t batch = config_.batch_size > 0 ? std::min(config_.batch_size, count) : count;
     return [=, this, &client, order = torch::Tensor(), first = count,
@@ -197,8 +194,6 @@ class SdaFl final : public Algorithm {
     for (std::int64_t epoch = 0; epoch < config_.server_epochs; ++epoch)
       descent.next(server.params, start, std::numeric_limits<double>::infinity(), rate);
   }
-
-  Config config_;
 };
 
 }  // namespace

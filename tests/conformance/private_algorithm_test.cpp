@@ -113,7 +113,7 @@ TEST_P(PrivateAlgorithm, ContinuesFromEveryRoundToTheSameBits) {
 }
 
 // Under the policy "local", which noises what leaves a client, an algorithm runs unchanged or is refused with
-// the reason: sets of images and single numbers have no place in the vector that is noised.
+// the reason, before any work: sets of images and single numbers have no place in the vector that is noised.
 std::vector<PrivacyPolicy> local_policies_to_try() {
   LocalPolicy laplace, by_tensor;
   laplace.mechanism = kLocalLaplace;
@@ -129,7 +129,7 @@ bool sends_models_alone(const std::string& algorithm) {
 TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
   for (const PrivacyPolicy& policy : local_policies_to_try()) {
     if (!sends_models_alone(GetParam())) {
-      expect_refused("under the policy \"local\"", [&] { (*run(policy))->next_round(); });
+      expect_refused("under the policy \"local\"", [&] { (void)run(policy); });
       continue;
     }
     const auto training = run(policy);

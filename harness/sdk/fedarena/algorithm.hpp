@@ -248,4 +248,16 @@ class FEDARENA_API Algorithm {
   }
 };
 
+/// An algorithm with these hyper-parameters, which a static `schema()` of theirs declares: derive from it,
+/// and inherit its constructor.
+template <typename HyperParameters>
+class Configured : public Algorithm {
+ public:
+  using Config = HyperParameters;
+  explicit Configured(Config config) : config_(std::move(config)) {}
+
+ protected:
+  Config config_;
+};
+
 }  // namespace fedarena

@@ -49,14 +49,14 @@ struct FEDARENA_API AlgorithmInfo {
 /// Where a plugin announces its algorithms.
 class FEDARENA_API Registry {
  public:
-  /// A has a nested `Config`, a static `schema()` and a constructor from a Config.
+  /// A derives from Configured, or has a nested `Config` with a static `schema()` and a constructor from it.
   template <typename A>
   void add(std::string name, Description description) {
     add(AlgorithmInfo{std::move(name),
                       std::move(description),
-                      A::schema().fields(),
+                      A::Config::schema().fields(),
                       [](const Settings& settings) -> std::unique_ptr<const Algorithm> {
-                        return std::make_unique<A>(A::schema().read(settings));
+                        return std::make_unique<A>(A::Config::schema().read(settings));
                       },
                       {},
                       {}});

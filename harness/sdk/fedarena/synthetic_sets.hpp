@@ -34,7 +34,8 @@ FEDARENA_API Batch initial_set(const SyntheticSets& config, Client& client);
 /// What a client sends: its set, encoded as configured, and the number of its examples.
 FEDARENA_API Message encode_set(const SyntheticSets& config, const Client& client, const Batch& set);
 
-/// The set of a client's message, which may be empty; in the floating type and on the device of `options`.
+/// The set of a client's message or of a state, which may be empty; in the floating type and on the device of
+/// `options`.
 FEDARENA_API Batch decode_set(const Message& message, const torch::TensorOptions& options);
 
 /// The sets of a cohort that are not empty, in client order. An exact access when the run privatises whole

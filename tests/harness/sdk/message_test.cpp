@@ -136,8 +136,8 @@ class Idle final : public Algorithm {
  public:
   struct Config {
     double rate = 0.5;
+    static Schema<Config> schema() { return {{"rate", &Config::rate, "a rate", Constraint::positive()}}; }
   };
-  static Schema<Config> schema() { return {{"rate", &Config::rate, "a rate", Constraint::positive()}}; }
   explicit Idle(Config config) : rate(config.rate) {}
   Message broadcast(const Server&) const override { return {}; }
   Message train(Client&, const Message&) const override { return {}; }
@@ -171,7 +171,7 @@ TEST(Registry, RefusesSettingsThatAreNoneOfTheAlgorithms) {
   for (const std::string name : {"name", "label", "privacy"}) {
     AlgorithmInfo info;
     info.name = "idle";
-    info.fields = Idle::schema().fields();
+    info.fields = Idle::Config::schema().fields();
     info.fields.at(0).name = name;
     expect_refused("the setting \"" + name + "\" of algorithm \"idle\" has a name that [[algorithms]]",
                    [&] { Registry().add(info); });

@@ -10,12 +10,9 @@ namespace {
 
 using namespace fedarena;
 
-class ClassRecall final : public Algorithm {
+class ClassRecall final : public Configured<ModelAveraging> {
  public:
-  using Config = ModelAveraging;
-  static Schema<Config> schema() { return Config::schema(); }
-
-  explicit ClassRecall(Config config) : config_(std::move(config)) {}
+  using Configured::Configured;
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -47,8 +44,6 @@ class ClassRecall final : public Algorithm {
         client.oracle.noisy_sum(vote, {.votes = 2, .numbers = client.model.num_classes(), .bound = 1});
     return (sums[1] / sums[0].clamp_min(1)).min().item<double>();
   }
-
-  Config config_;
 };
 
 }  // namespace

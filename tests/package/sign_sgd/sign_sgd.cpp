@@ -15,18 +15,15 @@ constexpr Key<Params> kModel{"model"};
 constexpr Key<Params> kSigns{"signs"};
 constexpr Key<Params> kMomentum{"momentum"};
 
-class SignSgd final : public Algorithm {
- public:
-  struct Config {
-    std::int64_t batch_size = 64;
-    double rate = 0.001;
-    double momentum = 0.9;
-    double spread = 0.0;
+struct Config {
+  std::int64_t batch_size = 64;
+  double rate = 0.001;
+  double momentum = 0.9;
+  double spread = 0.0;
 
-    void validate() const {
-      if (momentum == 1) throw Error(Complaint{.found = "momentum = 1 never looks at a gradient"});
-    }
-  };
+  void validate() const {
+    if (momentum == 1) throw Error(Complaint{.found = "momentum = 1 never looks at a gradient"});
+  }
 
   static Schema<Config> schema() {
     return {
@@ -39,8 +36,11 @@ class SignSgd final : public Algorithm {
          Constraint::at_least(0)},
     };
   }
+};
 
-  explicit SignSgd(Config config) : config_(std::move(config)) {}
+class SignSgd final : public Configured<Config> {
+ public:
+  using Configured::Configured;
 
   Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
 
@@ -70,8 +70,6 @@ class SignSgd final : public Algorithm {
     }
     return {values.layout(), flat.sign()};
   }
-
-  Config config_;
 };
 
 }  // namespace

@@ -146,8 +146,15 @@ class Schema {
     for (const Entry& entry : entries) fields_.push_back(entry.field);
   }
 
-  /// Puts the settings of a base struct before these: `Schema<Config>{...}.extends(LocalTraining::schema())`.
-  /// Defaults are what a Config starts with, which may differ from the base's own.
+  /// Puts the settings of base structs before these, those of the last named first:
+  /// `Schema<Config>{...}.extends<Weighting, LocalTraining>()`. Defaults are what a Config starts with, which
+  /// may differ from the base's own.
+  template <typename... Bases>
+  requires(std::derived_from<Config, Bases>&&...) Schema extends() && {
+    ((*this = std::move(*this).extends(Bases::schema())), ...);
+    return std::move(*this);
+  }
+  /// The same of a part of a base's settings.
   template <typename Base>
   requires std::derived_from<Config, Base> Schema extends(const Schema<Base>& base) && {
     std::vector<Field> fields = base.fields();

@@ -64,7 +64,6 @@ struct Config {
 class Thrower final : public Algorithm {
  public:
   using Config = ::Config;
-  static Schema<Config> schema() { return Config::schema(); }
   explicit Thrower(Config config) : config_(std::move(config)) { pass("constructor"); }
   ~Thrower() override {
     if (told("destructor", "rounding")) std::fesetround(FE_UPWARD);
