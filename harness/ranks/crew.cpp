@@ -21,38 +21,32 @@ namespace {
 enum Request : std::uint64_t { kHello, kBegin, kLoop, kEnd };
 enum Outcome : std::uint64_t { kDone, kFailed, kBroken, kStopped };
 
+// Packs a complaint, or takes it off again.
+void for_fields(auto& complaint, auto&& each) {
+  auto& [place, found, allowed, nearest, remedy] = complaint;
+  each(place.file, place.line, place.column, found, allowed, nearest, remedy);
+}
+
 // What was thrown, in bytes; called in a handler.
 Bytes pack_exception(const std::string& host) {
-  Bytes bytes;
   try {
     throw;
   } catch (const Interrupted&) {
-    put_number(bytes, kStopped);
+    return packed(kStopped);
   } catch (const Error& error) {
-    const Complaint& complaint = error.complaint();
-    put_number(bytes, kFailed);
-    put_text(bytes, complaint.place.file);
-    put_number(bytes, static_cast<std::uint64_t>(complaint.place.line));
-    put_number(bytes, static_cast<std::uint64_t>(complaint.place.column));
-    for (const std::string* text :
-         {&complaint.found, &complaint.allowed, &complaint.nearest, &complaint.remedy})
-      put_text(bytes, *text);
+    Bytes bytes = packed(kFailed);
+    for_fields(error.complaint(), [&](const auto&... all) { put(bytes, all...); });
+    return bytes;
   } catch (const std::exception& error) {
-    put_number(bytes, kBroken);
-    put_text(bytes, fmt::format("{} (on {})", error.what(), host));
+    return packed(kBroken, fmt::format("{} (on {})", error.what(), host));
   }
-  return bytes;
 }
 
 std::exception_ptr unpack_exception(Outcome outcome, Parts& parts) {
   if (outcome == kStopped) return std::make_exception_ptr(Interrupted());
-  if (outcome == kBroken) return std::make_exception_ptr(Bug(parts.text()));
+  if (outcome == kBroken) return std::make_exception_ptr(Bug(parts.next<std::string>()));
   Complaint complaint;
-  complaint.place.file = parts.text();
-  complaint.place.line = static_cast<int>(parts.number());
-  complaint.place.column = static_cast<int>(parts.number());
-  for (std::string* text : {&complaint.found, &complaint.allowed, &complaint.nearest, &complaint.remedy})
-    *text = parts.text();
+  for_fields(complaint, parts);
   return std::make_exception_ptr(Error(std::move(complaint)));
 }
 
@@ -83,13 +77,11 @@ void do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::spa
   std::mutex mutex;  // of worker.work()
   const auto answer = [&](std::span<const std::byte> item) {
     Parts parts(item);
-    Bytes bytes, result;
-    put_number(bytes, parts.number());
+    Bytes bytes = packed(parts.next<std::uint64_t>()), result;
     try {
       if (handle) {
-        put_number(result, kDone);
-        const Bytes done = handle(item.subspan(sizeof(std::uint64_t)));
-        result.insert(result.end(), done.begin(), done.end());
+        put(result, kDone);
+        put_bytes(result, handle(parts.rest()));
       } else {
         result = unopened;
       }
@@ -98,15 +90,15 @@ void do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::spa
     }
     {
       const std::lock_guard lock(mutex);
-      put_part(bytes, worker.work());
+      put(bytes, worker.work());
     }
-    bytes.insert(bytes.end(), result.begin(), result.end());
+    put_bytes(bytes, result);
     ranks.send(0, std::move(bytes));
   };
   while (true) {
     const Bytes list = ranks.receive();
     Parts parts(list);
-    std::vector<std::span<const std::byte>> items(parts.number());
+    std::vector<std::span<const std::byte>> items(parts.next<std::size_t>());
     if (items.empty()) return;
     for (std::span<const std::byte>& item : items) item = parts.part();
     try {
@@ -133,26 +125,19 @@ class Queue {
   std::size_t next_ = 0;
 };
 
-Bytes request(Request what) {
-  Bytes bytes;
-  put_number(bytes, what);
-  return bytes;
-}
-
 }  // namespace
 
 Crew::Crew(Ranks& ranks, const WorkPool& pool, const std::string& build) : ranks_(ranks), pool_(pool) {
-  ranks_.broadcast(request(kHello));
+  ranks_.broadcast(packed(kHello));
   const auto count = static_cast<std::size_t>(ranks_.count());
   speeds_.assign(count, pool.workers());
   std::vector<std::string> hosts(count, ranks_.host());
   std::vector<bool> differ(count, false);
   receive(ranks_, count - 1, [&](int rank, const Bytes& answer) {
     const auto index = static_cast<std::size_t>(rank);
-    Parts parts(answer);
-    speeds_[index] = parts.floating();
-    differ[index] = parts.text() != build;
-    hosts[index] = parts.text();
+    std::string other;
+    Parts{answer}(speeds_[index], other, hosts[index]);
+    differ[index] = other != build;
   });
   for (const std::string& host : hosts)
     first_on_host_.push_back(static_cast<int>(std::ranges::find(hosts, host) - hosts.begin()));
@@ -169,9 +154,7 @@ std::ptrdiff_t Crew::ranks_on_host_of(int rank) const {
 }
 
 void Crew::begin(const std::string& run, const Bytes& for_host) {
-  Bytes begin = request(kBegin);
-  put_text(begin, run);
-  ranks_.broadcast(std::move(begin));
+  ranks_.broadcast(packed(kBegin, run));
   std::vector<Bytes> handed_on(first_on_host_.size());  // by each rank
   handed_on.front() = for_host;
   FirstFailure failure;
@@ -180,29 +163,25 @@ void Crew::begin(const std::string& run, const Bytes& for_host) {
     for (int rank = 1; rank < ranks_.count(); ++rank) {
       const int first = first_on_host_[static_cast<std::size_t>(rank)];
       if ((first == rank) != firsts) continue;
-      Bytes bytes;
-      put_number(bytes, firsts && ranks_on_host_of(rank) > 1 ? 1 : 0);
-      put_part(bytes, handed_on[static_cast<std::size_t>(first)]);
-      ranks_.send(rank, std::move(bytes));
+      ranks_.send(rank,
+                  packed(firsts && ranks_on_host_of(rank) > 1, handed_on[static_cast<std::size_t>(first)]));
       ++asked;
     }
     receive(ranks_, asked, [&](int rank, const Bytes& answer) {
       Parts parts(answer);
-      const auto outcome = static_cast<Outcome>(parts.number());
+      const auto outcome = parts.next<Outcome>();
       const auto index = static_cast<std::size_t>(rank);
-      if (outcome != kDone) {
+      if (outcome == kDone)
+        parts(handed_on[index]);
+      else
         failure.record(index, unpack_exception(outcome, parts));
-        return;
-      }
-      const std::span<const std::byte> part = parts.part();
-      handed_on[index].assign(part.begin(), part.end());
     });
   }
   if (failure.seen()) end();
   failure.rethrow();
 }
 
-void Crew::end() { ranks_.broadcast(request(kEnd)); }
+void Crew::end() { ranks_.broadcast(packed(kEnd)); }
 
 // One loop, as rank 0 runs it.
 class Crew::Sharing {
@@ -243,18 +222,17 @@ class Crew::Sharing {
     std::vector<std::span<const std::byte>> results;
     for (const Bytes& answer : answers_) {
       Parts parts(answer);
-      items.push_back(parts.number());
-      const std::span<const std::byte> part = parts.part();
-      work(part);
-      results.push_back(std::span(answer).subspan(2 * sizeof(std::uint64_t) + part.size()));
+      items.push_back(parts.next<std::size_t>());
+      work(parts.part());
+      results.push_back(parts.rest());
     }
     // Decoding takes its time, and has all workers of this rank to itself.
     crew_.pool_.for_each(items.size(), [&](std::size_t index) {
       attempt(items[index], [&] {
         Parts parts(results[index]);
-        const auto outcome = static_cast<Outcome>(parts.number());
+        const auto outcome = parts.next<Outcome>();
         if (outcome != kDone) std::rethrow_exception(unpack_exception(outcome, parts));
-        loop_.there(items[index], results[index].subspan(sizeof(std::uint64_t)));
+        loop_.there(items[index], parts.rest());
       });
     });
     failure_.rethrow();
@@ -295,18 +273,15 @@ class Crew::Sharing {
     while (given_[rank] < wanted && queue_.left() > leave) {
       const std::size_t item = queue_.take();
       attempt(item, [&] {
-        Bytes bytes;
-        put_number(bytes, item);
-        const Bytes content = loop_.item(item);
-        bytes.insert(bytes.end(), content.begin(), content.end());
+        Bytes bytes = packed(item);
+        put_bytes(bytes, loop_.item(item));
         items.push_back(std::move(bytes));
         ++given_[rank];
       });
     }
     if (items.empty()) return;
-    Bytes list;
-    put_number(list, items.size());
-    for (const Bytes& item : items) put_part(list, item);
+    Bytes list = packed(items.size());
+    for (const Bytes& item : items) put(list, item);
     crew_.ranks_.send(to, std::move(list));
   }
 
@@ -320,9 +295,7 @@ class Crew::Sharing {
 };
 
 void Crew::share(const SharedLoop& loop, const std::function<void(std::span<const std::byte>)>& work) {
-  Bytes bytes = request(kLoop);
-  put_part(bytes, loop.job);
-  ranks_.broadcast(std::move(bytes));
+  ranks_.broadcast(packed(kLoop, loop.job));
   Sharing sharing(*this, loop);
   FirstFailure failure;
   std::jthread hands_out([&] {
@@ -335,9 +308,7 @@ void Crew::share(const SharedLoop& loop, const std::function<void(std::span<cons
   sharing.do_own();
   hands_out.join();
   failure.rethrow();
-  Bytes none;
-  put_number(none, 0);
-  for (int rank = 1; rank < ranks_.count(); ++rank) ranks_.send(rank, none);
+  for (int rank = 1; rank < ranks_.count(); ++rank) ranks_.send(rank, packed(0));
   sharing.take_answers(work);
 }
 
@@ -348,25 +319,18 @@ void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
     const Bytes asked = ranks.broadcast({});
     if (asked.empty()) return;
     Parts parts(asked);
-    Bytes answer;
-    switch (static_cast<Request>(parts.number())) {
+    switch (parts.next<Request>()) {
       case kHello:
-        put_double(answer, pool.workers());
-        put_text(answer, build);
-        put_text(answer, ranks.host());
-        ranks.send(0, std::move(answer));
+        ranks.send(0, packed(static_cast<double>(pool.workers()), build, ranks.host()));
         break;
       case kBegin: {
-        RunRequest wanted{.run = parts.text()};
+        RunRequest wanted{.run = parts.next<std::string>()};
         const Bytes own = ranks.receive();
-        Parts own_parts(own);
-        wanted.hands_on = own_parts.number() != 0;
-        const std::span<const std::byte> from_host = own_parts.part();
-        wanted.from_host.assign(from_host.begin(), from_host.end());
+        Parts{own}(wanted.hands_on, wanted.from_host);
+        Bytes answer;
         try {
           worker = make_ready(wanted);
-          put_number(answer, kDone);
-          put_part(answer, worker->for_host);
+          answer = packed(kDone, worker->for_host);
         } catch (...) {
           answer = pack_exception(ranks.host());
         }

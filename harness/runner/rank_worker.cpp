@@ -62,15 +62,17 @@ class ServedCell {
              const std::string& here) {
     SharedInputs& inputs = resources.inputs;
     Parts parts(std::as_bytes(std::span(request.run)));
-    const PlannedCell cell = recorded_cell(config::parse_document(parts.text(), "rank 0"), catalog);
+    const PlannedCell cell =
+        recorded_cell(config::parse_document(parts.next<std::string>(), "rank 0"), catalog);
     const Experiment& experiment = cell.point->experiment;
-    check_same_device(parts.text(), experiment.device, here);
-    check_same_arithmetic(parts.text(), here);
+    check_same_device(parts.next<std::string>(), experiment.device, here);
+    check_same_arithmetic(parts.next<std::string>(), here);
     if (request.hands_on) inputs.hand_on();
     inputs.take(experiment, request.from_host);
-    check_same_here("examples", parts.text(), inputs.data_hash(experiment), here);
+    check_same_here("examples", parts.next<std::string>(), inputs.data_hash(experiment), here);
     const auto dealt = inputs.dealt(experiment, cell.seed);
-    check_same_here("clients' shares of the examples", parts.text(), dealt->card.statistics.index_hash, here);
+    check_same_here("clients' shares of the examples", parts.next<std::string>(),
+                    dealt->card.statistics.index_hash, here);
     opened_.emplace(cell, resources);
     worker_ = opened_->simulation().worker();
     worker_.for_host = inputs.for_host(experiment);
@@ -86,12 +88,9 @@ class ServedCell {
 
 std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs) {
   const Experiment experiment = cell.experiment();
-  Bytes bytes;
-  put_text(bytes, to_toml(experiment));
-  put_text(bytes, device_text(experiment.device));
-  put_text(bytes, arithmetic());
-  put_text(bytes, inputs.data_hash(experiment));
-  put_text(bytes, inputs.dealt(experiment, cell.seed)->card.statistics.index_hash);
+  const Bytes bytes =
+      packed(to_toml(experiment), device_text(experiment.device), arithmetic(), inputs.data_hash(experiment),
+             inputs.dealt(experiment, cell.seed)->card.statistics.index_hash);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

@@ -24,17 +24,13 @@ struct Header {
 
 ClientStates::Content client_states_from(Parts& parts) {
   ClientStates::Content content;
-  for (std::uint64_t left = parts.number(); left > 0; --left) {
-    const auto client = parts.integer();
-    const std::span<const std::byte> state = parts.part();
-    content.held[client] = std::make_shared<const Bytes>(state.begin(), state.end());
+  for (auto left = parts.next<std::uint64_t>(); left > 0; --left) {
+    const auto client = parts.next<std::int64_t>();
+    content.held[client] = std::make_shared<const Bytes>(parts.next<Bytes>());
   }
-  for (std::uint64_t left = parts.number(); left > 0; --left) {
-    const auto client = parts.integer();
-    Extent& extent = content.filed[client];
-    extent.offset = parts.number();
-    extent.size = parts.number();
-    extent.checksum = parts.number();
+  for (auto left = parts.next<std::uint64_t>(); left > 0; --left) {
+    Extent& extent = content.filed[parts.next<std::int64_t>()];
+    parts(extent.offset, extent.size, extent.checksum);
   }
   return content;
 }
@@ -55,27 +51,15 @@ Bytes pack_checkpoint(const Checkpoint& checkpoint) {
   Bytes bytes;
   bytes.reserve(size + 4 * checkpoint.params.flat().nbytes());  // states may be large: no copies of copies
   bytes.resize(sizeof(Header));
-  put_number(bytes, static_cast<std::uint64_t>(checkpoint.round));
   Message own{{kParams, checkpoint.params}, {kClipNorm, checkpoint.clip_norm}};
   if (!checkpoint.canary_scores.empty())
     own.put(kCanaryScores, torch::tensor(checkpoint.canary_scores, torch::kFloat64));
   if (checkpoint.labels.defined()) own.put(kRandomisedLabels, checkpoint.labels.to(torch::kInt32));
-  put_part(bytes, encode(own));
-  put_part(bytes, encode(checkpoint.server_state));
-  put_number(bytes, held.size());
-  for (const auto& [client, state] : held) {
-    put_number(bytes, static_cast<std::uint64_t>(client));
-    put_part(bytes, *state);
-  }
-  put_number(bytes, filed.size());
-  for (const auto& [client, extent] : filed) {
-    put_number(bytes, static_cast<std::uint64_t>(client));
-    for (const std::uint64_t number : {extent.offset, extent.size, extent.checksum})
-      put_number(bytes, number);
-  }
-  put_text(bytes, checkpoint.ledger);
-  put_part(bytes, encode(checkpoint.synthetic));
-  put_text(bytes, checkpoint.unpublished);
+  put(bytes, checkpoint.round, encode(own), encode(checkpoint.server_state), held.size());
+  for (const auto& [client, state] : held) put(bytes, client, *state);
+  put(bytes, filed.size());
+  for (const auto& [client, extent] : filed) put(bytes, client, extent.offset, extent.size, extent.checksum);
+  put(bytes, checkpoint.ledger, encode(checkpoint.synthetic), checkpoint.unpublished);
 
   const auto body = std::span<const std::byte>(bytes).subspan(sizeof(Header));
   const Header header{kMagic, kVersion, body.size(), checksum_of(body)};
@@ -98,7 +82,7 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   const torch::Device device = model.options().device();
   Parts parts(body, "checkpoint");
   Checkpoint checkpoint;
-  checkpoint.round = parts.integer();
+  parts(checkpoint.round);
   const Message own = decode(parts.part(), model.layout(), device);
   try {
     checkpoint.params = own[kParams];
@@ -119,9 +103,9 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   }
   checkpoint.server_state = decode(parts.part(), model.layout(), device);
   checkpoint.client_states = client_states_from(parts);
-  checkpoint.ledger = parts.text();
+  parts(checkpoint.ledger);
   checkpoint.synthetic = decode(parts.part(), model.layout(), torch::kCPU);
-  checkpoint.unpublished = parts.text();
+  parts(checkpoint.unpublished);
   parts.finish();
   return checkpoint;
 }

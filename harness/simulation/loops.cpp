@@ -22,51 +22,35 @@ constexpr Key<torch::Tensor> kLabels{"labels"};
 constexpr double kPassesOfPersonalModels = 10;
 
 void put_state(Bytes& bytes, const ClientStates::State& state) {
-  put_number(bytes, state ? 1 : 0);
-  if (state) put_part(bytes, *state);
+  put(bytes, state != nullptr);
+  if (state) put(bytes, *state);
 }
 
 ClientStates::State state_from(Parts& parts) {
-  if (parts.number() == 0) return nullptr;
-  const std::span<const std::byte> bytes = parts.part();
-  return std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+  return parts.next<bool>() ? std::make_shared<const Bytes>(parts.next<Bytes>()) : nullptr;
 }
 
 // As a ledger writes them, of one client and one round.
 void put_accesses(Bytes& bytes, const RoundAccesses& accesses) {
   const bool any = !accesses.list().empty() || accesses.unmade();
-  put_number(bytes, any ? 1 : 0);
+  put(bytes, any);
   if (!any) return;
   Ledger ledger;
   ledger.add_client(0, 1);
   ledger.record(1, 0, accesses);
-  put_text(bytes, ledger.to_json());
+  put(bytes, ledger.to_json());
 }
 
 RoundAccesses accesses_from(Parts& parts) {
-  if (parts.number() == 0) return {};
-  const Ledger ledger = Ledger::from_json(parts.text());
+  if (!parts.next<bool>()) return {};
+  const Ledger ledger = Ledger::from_json(parts.next<std::string>());
   return ledger.clients().at(0).segments.front().round();
 }
 
-Bytes pack_score(const Score& score) {
-  Bytes bytes;
-  put_double(bytes, score.loss_sum);
-  put_number(bytes, static_cast<std::uint64_t>(score.correct));
-  put_number(bytes, static_cast<std::uint64_t>(score.examples));
-  for (const auto* counts : {&score.by_class.examples, &score.by_class.predicted, &score.by_class.correct})
-    put_numbers(bytes, *counts);
-  return bytes;
-}
-
-Score score_from(Parts& parts) {
-  Score score;
-  score.loss_sum = parts.floating();
-  score.correct = parts.integer();
-  score.examples = parts.integer();
-  for (auto* counts : {&score.by_class.examples, &score.by_class.predicted, &score.by_class.correct})
-    *counts = parts.numbers<std::int64_t>();
-  return score;
+// Packs a score, or takes it off again.
+void for_fields(auto& score, auto&& each) {
+  auto& [examples, predicted, correct] = score.by_class;
+  each(score.loss_sum, score.correct, score.examples, examples, predicted, correct);
 }
 
 }  // namespace
@@ -78,23 +62,16 @@ void Simulation::run_loop(const SharedLoop& loop) const {
   }
   setup_.crew->share(loop, [&](std::span<const std::byte> work) {
     Parts parts(work);
-    engine_.credit(parts.numbers<Work>().at(0));
+    engine_.credit(parts.next<std::vector<Work>>().at(0));
   });
 }
 
 Bytes Simulation::pack_result(const LocalResult& result) const {
-  Bytes bytes;
-  put_part(bytes, result.packed);
+  Bytes bytes = packed(result.packed);
   put_state(bytes, result.state);
   put_accesses(bytes, result.accesses);
-  put_number(bytes, static_cast<std::uint64_t>(result.examples));
-  put_number(bytes, result.observed.values().size());
-  for (const auto& [name, values] : result.observed.values()) {
-    put_text(bytes, name);
-    put_double(bytes, values.sum);
-    put_number(bytes, static_cast<std::uint64_t>(values.count));
-  }
-  put_numbers(bytes, result.canary_scores);
+  put(bytes, result.examples, result.canary_scores, result.observed.values().size());
+  for (const auto& [name, values] : result.observed.values()) put(bytes, name, values.sum, values.count);
   return bytes;
 }
 
@@ -106,15 +83,14 @@ Simulation::LocalResult Simulation::unpack_result(std::span<const std::byte> byt
   result.uplink_bytes = static_cast<std::int64_t>(uplink.size());
   result.state = state_from(parts);
   result.accesses = accesses_from(parts);
-  result.examples = parts.integer();
-  for (std::uint64_t left = parts.number(); left > 0; --left) {
-    const std::string name = parts.text();
+  std::size_t observed = 0;
+  parts(result.examples, result.canary_scores, observed);
+  for (; observed > 0; --observed) {
+    std::string name;
     Observations::Values values;
-    values.sum = parts.floating();
-    values.count = parts.integer();
+    parts(name, values.sum, values.count);
     result.observed.add(name, values);
   }
-  result.canary_scores = parts.numbers<double>();
   parts.finish();
   return result;
 }
@@ -122,13 +98,13 @@ Simulation::LocalResult Simulation::unpack_result(std::span<const std::byte> byt
 // No rank but the first keeps the ledger.
 void Simulation::put_past(Bytes& bytes, const Past& past) {
   put_state(bytes, past.state);
-  put_number(bytes, static_cast<std::uint64_t>(past.participations));
+  put(bytes, past.participations);
   put_accesses(bytes, RoundAccesses(past.charged));
 }
 
 Simulation::Past Simulation::past_from(Parts& parts) {
   Past past{.state = state_from(parts)};
-  past.participations = parts.integer();
+  parts(past.participations);
   past.charged = accesses_from(parts).list();
   return past;
 }
@@ -149,15 +125,12 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     done();
   };
   if (setup_.crew != nullptr) {
-    put_number(loop.job, kTraining);
-    put_number(loop.job, static_cast<std::uint64_t>(round));
-    put_part(loop.job, downlink.sent);
+    put(loop.job, kTraining, round, downlink.sent);
     // No rank but the first keeps them: they may be drawn from where nobody can draw them again.
-    if (responses_) put_part(loop.job, encode(Message{{kLabels, train_.targets}}));
+    if (responses_) put(loop.job, encode(Message{{kLabels, train_.targets}}));
   }
   loop.item = [&](std::size_t index) {
-    Bytes bytes;
-    put_number(bytes, static_cast<std::uint64_t>(clients[index]));
+    Bytes bytes = packed(clients[index]);
     put_past(bytes, past_of(clients[index]));
     return bytes;
   };
@@ -170,14 +143,13 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
 }
 
 Handle Simulation::open_training(Parts& job) {
-  const std::int64_t round = job.integer();
-  const std::span<const std::byte> sent = job.part();
-  Downlink downlink = opened({sent.begin(), sent.end()});
+  const auto round = job.next<std::int64_t>();
+  Downlink downlink = opened(job.next<Bytes>());
   if (responses_) train_.targets = message_from(job.part())[kLabels];
   return [this, round, downlink = std::move(downlink)](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
-    const std::int64_t client = parts.integer();
+    const auto client = parts.next<std::int64_t>();
     const Past past = past_from(parts);
     Bytes bytes;
     cuda::in_a_lane(device(), [&] { bytes = pack_result(train_client(client, round, downlink, past)); });
@@ -238,21 +210,16 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
     kept[index] = std::move(tested.kept);
   };
   if (setup_.crew != nullptr) {
-    put_number(loop.job, kTest);
-    put_number(loop.job, static_cast<std::uint64_t>(next));
-    put_part(loop.job, encode(Message{{kTestedParams, params_}}));
-    put_number(loop.job, personal ? 1 : 0);
-    if (personal) put_part(loop.job, sent);
+    put(loop.job, kTest, next, encode(Message{{kTestedParams, params_}}), personal, sent);
   }
   loop.item = [&](std::size_t index) {
-    Bytes bytes;
-    put_number(bytes, index);
+    Bytes bytes = packed(index);
     put_past(bytes, past_before(pieces[index]));
     return bytes;
   };
   loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
     Parts parts(bytes);
-    scores[index] = score_from(parts);
+    for_fields(scores[index], parts);
     kept[index] = accesses_from(parts);
   };
   run_loop(loop);
@@ -264,19 +231,19 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
 }
 
 Handle Simulation::open_test(Parts& job) const {
-  const std::int64_t next = job.integer();
+  const auto next = job.next<std::int64_t>();
   const Message tested = message_from(job.part());
-  const bool personal = job.number() != 0;
-  const std::span<const std::byte> part = personal ? job.part() : std::span<const std::byte>();
-  return [this, next, params = tested[kTestedParams], personal, sent = Bytes(part.begin(), part.end()),
+  const auto personal = job.next<bool>();
+  return [this, next, params = tested[kTestedParams], personal, sent = job.next<Bytes>(),
           pieces = evaluator_.pieces()](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
-    const Evaluator::Piece& piece = pieces.at(parts.number());
+    const Evaluator::Piece& piece = pieces.at(parts.next<std::size_t>());
     const Past past = past_from(parts);
     Tested result;
     cuda::in_a_lane(device(), [&] { result = test(piece, params, next, personal ? &sent : nullptr, past); });
-    Bytes bytes = pack_score(result.score);
+    Bytes bytes;
+    for_fields(result.score, [&](const auto&... all) { put(bytes, all...); });
     put_accesses(bytes, result.kept);
     return bytes;
   };
@@ -285,14 +252,12 @@ Handle Simulation::open_test(Parts& job) const {
 Worker Simulation::worker() {
   const auto open = [this](std::span<const std::byte> job) {
     Parts parts(job);
-    return parts.number() == kTraining ? open_training(parts) : open_test(parts);
+    return parts.next<JobKind>() == kTraining ? open_training(parts) : open_test(parts);
   };
   const auto work = [this, before = engine_.work()]() mutable {
     const Work now = engine_.work(), done = now - before;  // since it was last asked
     before = now;
-    Bytes bytes;
-    put_part(bytes, std::as_bytes(std::span(&done, 1)));
-    return bytes;
+    return packed(std::span(&done, 1));
   };
   return {.open = open, .work = work};
 }

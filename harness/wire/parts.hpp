@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-// Numbers and parts of any length one after the other, little-endian: what several encoded messages and what
-// goes with them are packed in.
+// What goes with encoded messages: numbers, texts and lists one after the other, little-endian.
 namespace fedarena {
 
 /// A serialised message, or several.
@@ -21,38 +21,83 @@ template <typename Value>
 void put_value(Bytes& bytes, const Value& value) {
   put_bytes(bytes, std::as_bytes(std::span(&value, 1)));
 }
-/// In eight bytes.
-inline void put_number(Bytes& bytes, std::uint64_t value) { put_value(bytes, value); }
-void put_double(Bytes& bytes, double value);
-/// Its length, then the part.
-void put_part(Bytes& bytes, std::span<const std::byte> part);
-void put_text(Bytes& bytes, std::string_view text);
-/// A part of numbers of one size.
-template <typename Number>
-void put_numbers(Bytes& bytes, const std::vector<Number>& numbers) {
-  put_part(bytes, std::as_bytes(std::span(numbers)));
+
+namespace detail {
+
+template <typename Thing>
+void put_one(Bytes& bytes, const Thing& thing) {
+  if constexpr (std::is_floating_point_v<Thing>) {
+    put_value<double>(bytes, thing);
+  } else if constexpr (std::is_integral_v<Thing> || std::is_enum_v<Thing>) {
+    put_value(bytes, static_cast<std::uint64_t>(thing));
+  } else if constexpr (std::is_convertible_v<const Thing&, std::string_view>) {
+    put_one(bytes, std::span(std::string_view(thing)));
+  } else if constexpr (std::is_same_v<Thing, std::vector<std::string>>) {
+    put_one(bytes, thing.size());
+    for (const std::string& text : thing) put_one(bytes, text);
+  } else {
+    put_one(bytes, std::span(thing).size_bytes());
+    put_bytes(bytes, std::as_bytes(std::span(thing)));
+  }
 }
 
-/// Takes the parts off again, in the same order. Error naming `what` where the bytes are cut short.
+}  // namespace detail
+
+/// Appends them: a number, a flag or a name in eight bytes, a text or a list of numbers or bytes behind its
+/// size in bytes, a list of texts behind its length.
+template <typename... Things>
+void put(Bytes& bytes, const Things&... things) {
+  (detail::put_one(bytes, things), ...);
+}
+
+template <typename... Things>
+Bytes packed(const Things&... things) {
+  Bytes bytes;
+  put(bytes, things...);
+  return bytes;
+}
+
+/// Takes things off again, of the same types in the same order. Error naming `what` where the bytes are cut
+/// short.
 class Parts {
  public:
   explicit Parts(std::span<const std::byte> bytes, std::string_view what = "message");
-  std::uint64_t number();
-  std::int64_t integer() { return static_cast<std::int64_t>(number()); }
-  double floating();
-  std::span<const std::byte> part() { return take(number()); }
-  std::string text();
-  template <typename Number>
-  std::vector<Number> numbers() {
-    const std::span<const std::byte> bytes = part();
-    std::vector<Number> values(bytes.size() / sizeof(Number));
-    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
-    return values;
+  template <typename... Things>
+  void operator()(Things&... things) {
+    ((things = next<Things>()), ...);
   }
+  template <typename Thing>
+  Thing next() {
+    if constexpr (std::is_floating_point_v<Thing>) {
+      return value<double>();
+    } else if constexpr (std::is_integral_v<Thing> || std::is_enum_v<Thing>) {
+      return static_cast<Thing>(value<std::uint64_t>());
+    } else if constexpr (std::is_same_v<Thing, std::vector<std::string>>) {
+      Thing texts(next<std::uint64_t>());
+      for (std::string& text : texts) text = next<std::string>();
+      return texts;
+    } else {
+      const std::span<const std::byte> bytes = part();
+      Thing list;
+      list.resize(bytes.size() / sizeof(typename Thing::value_type));
+      if (!list.empty()) std::memcpy(list.data(), bytes.data(), list.size() * sizeof(list.front()));
+      return list;
+    }
+  }
+  /// A text or list of numbers or bytes as it lies there.
+  std::span<const std::byte> part() { return take(next<std::uint64_t>()); }
+  /// All that is left.
+  std::span<const std::byte> rest() { return take(bytes_.size()); }
   /// Error where anything is left.
   void finish() const;
 
  private:
+  template <typename Value>
+  Value value() {
+    Value value;
+    std::memcpy(&value, take(sizeof(value)).data(), sizeof(value));
+    return value;
+  }
   std::span<const std::byte> take(std::uint64_t size);
 
   std::span<const std::byte> bytes_;

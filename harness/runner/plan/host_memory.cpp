@@ -40,23 +40,28 @@ std::span<const std::byte> content_of(const torch::Tensor& tensor) {
 }
 
 Bytes make_head(std::span<const std::byte> note, const std::vector<torch::Tensor>& tensors) {
-  Bytes head;
-  put_part(head, note);
-  put_number(head, tensors.size());
+  Bytes head = packed(note, tensors.size());
   for (const torch::Tensor& tensor : tensors) {
-    put_number(head, tensor.defined() ? 1 : 0);
-    if (!tensor.defined()) continue;
-    put_number(head, static_cast<std::uint64_t>(tensor.scalar_type()));
-    put_part(head, std::as_bytes(std::span(tensor.sizes().data(), tensor.sizes().size())));
+    put(head, tensor.defined());
+    if (tensor.defined()) put(head, tensor.scalar_type(), tensor.sizes().vec());
   }
   return head;
 }
 
+// Packs all of a data set but its tensors, or takes it off again. A part that is not written here does not
+// compile.
+void for_fields(auto& dataset, auto&& each) {
+  auto& [name, train, test, validation, classes, users, mean, deviation, read_off, column_scales, note, taken,
+         taken_without_labels, overlap] = dataset;
+  each(name, classes, users, mean, deviation, read_off, column_scales, note, taken, taken_without_labels,
+       overlap);
+  for (auto* part : {&train, &test, &validation}) {
+    auto& [inputs, targets, users_of_examples, positions] = *part;
+    each(users_of_examples, positions);
+  }
+}
+
 constexpr std::array kParts = {&Dataset::train, &Dataset::test, &Dataset::validation};
-constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::taken,
-                               &Dataset::taken_without_labels, &Dataset::overlap};
-constexpr std::array kLists = {&Dataset::users, &Dataset::read_off};
-constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation, &Dataset::column_scales};
 
 }  // namespace
 
@@ -90,7 +95,7 @@ std::optional<HostMemory> HostMemory::hold(std::span<const std::byte> note,
   const Bytes head = make_head(note, tensors);
   Bytes begin;
   for (const char letter : token) begin.push_back(static_cast<std::byte>(letter));
-  put_part(begin, head);
+  put(begin, head);
   std::size_t end = begin.size();
   if (write_all(descriptor, begin, 0) != 0) return std::nullopt;
   for (const torch::Tensor& tensor : tensors) {
@@ -129,14 +134,13 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
   Parts begin({mapping->at(kTokenSize), size - kTokenSize}, "memory of this host");
   const std::span<const std::byte> whole_head = begin.part();
   Parts head(whole_head, "memory of this host");
-  const std::span<const std::byte> note = head.part();
-  memory.note_.assign(note.begin(), note.end());
-  memory.tensors_.resize(head.number());
+  head(memory.note_);
+  memory.tensors_.resize(head.next<std::size_t>());
   std::size_t end = kHeadBegin + whole_head.size();
   for (torch::Tensor& tensor : memory.tensors_) {
-    if (head.number() == 0) continue;
-    const auto type = static_cast<c10::ScalarType>(head.number());
-    const auto sizes = head.numbers<std::int64_t>();
+    if (!head.next<bool>()) continue;
+    const auto type = head.next<c10::ScalarType>();
+    const auto sizes = head.next<std::vector<std::int64_t>>();
     end = aligned(end);
     tensor = torch::from_blob(
         mapping->at(end), sizes, [mapping](void*) {}, type);
@@ -147,24 +151,12 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
 }
 
 std::optional<HostMemory> hold(const Dataset& dataset) {
-  // Does not compile when a data set gets a part that is not written below.
-  [[maybe_unused]] const auto& [name, train, test, validation, classes, users, mean, deviation, read_off,
-                                column_scales, note, taken, taken_without_labels, overlap] = dataset;
   Bytes head;
+  for_fields(dataset, [&](const auto&... all) { put(head, all...); });
   std::vector<torch::Tensor> tensors;
-  for (const auto text : kTexts) put_text(head, dataset.*text);
-  put_number(head, static_cast<std::uint64_t>(classes));
-  for (const auto list : kLists) {
-    put_number(head, (dataset.*list).size());
-    for (const std::string& text : dataset.*list) put_text(head, text);
-  }
-  for (const auto scale : kScales) put_numbers(head, dataset.*scale);
   for (const auto part : kParts) {
-    const auto& [inputs, targets, users_of_examples, positions] = dataset.*part;
-    put_numbers(head, users_of_examples);
-    put_numbers(head, positions);
-    tensors.push_back(inputs);
-    tensors.push_back(targets);
+    tensors.push_back((dataset.*part).inputs);
+    tensors.push_back((dataset.*part).targets);
   }
   return HostMemory::hold(head, tensors);
 }
@@ -172,22 +164,13 @@ std::optional<HostMemory> hold(const Dataset& dataset) {
 Dataset dataset_in(const HostMemory& memory) {
   Dataset dataset;
   Parts head(memory.note(), "data set of this host");
-  auto tensor = memory.tensors().begin();
-  for (const auto text : kTexts) dataset.*text = head.text();
-  dataset.classes = head.integer();
-  for (const auto list : kLists) {
-    (dataset.*list).resize(head.number());
-    for (std::string& text : dataset.*list) text = head.text();
-  }
-  for (const auto scale : kScales) dataset.*scale = head.numbers<double>();
-  for (const auto part : kParts) {
-    Examples& examples = dataset.*part;
-    examples.users = head.numbers<std::int64_t>();
-    examples.positions = head.numbers<std::int64_t>();
-    examples.inputs = *tensor++;
-    examples.targets = *tensor++;
-  }
+  for_fields(dataset, head);
   head.finish();
+  auto tensor = memory.tensors().begin();
+  for (const auto part : kParts) {
+    (dataset.*part).inputs = *tensor++;
+    (dataset.*part).targets = *tensor++;
+  }
   return dataset;
 }
 

@@ -255,11 +255,7 @@ Bytes SharedInputs::for_host(const Experiment& experiment) {
   if (!hands_on_) return {};
   dataset(experiment);
   proxy(experiment);
-  Bytes bytes;
-  put_text(bytes, address_of(data_key(experiment)));
-  put_text(bytes, address_of(inputs_key(experiment)));
-  put_text(bytes, data_hash(experiment));
-  return bytes;
+  return packed(address_of(data_key(experiment)), address_of(inputs_key(experiment)), data_hash(experiment));
 }
 
 bool SharedInputs::find(const std::string& key, const std::string& address,
@@ -275,8 +271,8 @@ bool SharedInputs::find(const std::string& key, const std::string& address,
 void SharedInputs::take(const Experiment& experiment, std::span<const std::byte> from_host) {
   if (from_host.empty()) return;
   const std::lock_guard lock(mutex_);
-  Parts parts(from_host);
-  const std::string data = parts.text(), proxy = parts.text(), hash = parts.text();
+  std::string data, proxy, hash;
+  Parts{from_host}(data, proxy, hash);
   const bool has_data = find(data_key(experiment), data, [&](const HostMemory& memory) {
     datasets_.insert_or_assign(data_key(experiment), dataset_in(memory));
   });

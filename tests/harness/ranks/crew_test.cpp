@@ -65,17 +65,9 @@ std::shared_ptr<const Worker> squaring(const RunRequest& request) {
   if (request.run == "stopped") throw Interrupted();
   Worker worker;
   worker.open = [](std::span<const std::byte>) {
-    return [](std::span<const std::byte> item) {
-      Bytes result;
-      put_double(result, square(Parts(item).floating()));
-      return result;
-    };
+    return [](std::span<const std::byte> item) { return packed(square(Parts(item).next<double>())); };
   };
-  worker.work = [] {
-    Bytes one;
-    put_number(one, 1);
-    return one;
-  };
+  worker.work = [] { return packed(1); };
   return std::make_shared<const Worker>(std::move(worker));
 }
 
@@ -90,18 +82,14 @@ class Crews : public ::testing::TestWithParam<int> {
     std::vector<double> results(numbers.size());
     SharedLoop loop;
     loop.costs.assign(numbers.size(), 1);
-    loop.item = [&](std::size_t index) {
-      Bytes item;
-      put_double(item, numbers[index]);
-      return item;
-    };
+    loop.item = [&](std::size_t index) { return packed(numbers[index]); };
     loop.here = [&](std::size_t index) { results[index] = square(numbers[index]); };
     loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
-      results[index] = Parts(bytes).floating();
+      results[index] = Parts(bytes).next<double>();
       if (there != nullptr) ++*there;
     };
     crew_.share(loop, [&](std::span<const std::byte> work) {
-      if (works != nullptr) *works += static_cast<int>(Parts(work).number());
+      if (works != nullptr) *works += Parts(work).next<int>();
     });
     return results;
   }
@@ -151,9 +139,7 @@ TEST_P(CrewsOfSeveral, GoOnWhereAnItemCannotBeSent) {
   std::atomic<int> done = 0;
   loop.item = [](std::size_t index) {
     if (index == 0) throw Error::of("no state of {}", index);  // the first that another rank is given
-    Bytes item;
-    put_double(item, 1);
-    return item;
+    return packed(1.0);
   };
   loop.here = [&](std::size_t) { ++done; };
   loop.there = [&](std::size_t, std::span<const std::byte>) { ++done; };
@@ -261,14 +247,9 @@ class CrewOnHosts : public ::testing::Test {
       asked_[static_cast<std::size_t>(rank)] = request;
       if (request.run == fmt::format("not on {}", rank)) throw Error::of("no data on {}", ranks.host());
       Worker worker;
-      worker.for_host = number(static_cast<std::uint64_t>(rank));
+      worker.for_host = packed(rank);
       return std::make_shared<const Worker>(std::move(worker));
     });
-  }
-  static Bytes number(std::uint64_t value) {
-    Bytes bytes;
-    put_number(bytes, value);
-    return bytes;
   }
 
   const WorkPool pool_{1};
@@ -279,10 +260,10 @@ class CrewOnHosts : public ::testing::Test {
 
 TEST_F(CrewOnHosts, HandsWhatTheFirstRankOfAHostHasToTheOthersThere) {
   EXPECT_TRUE(crew_.shares_host());
-  crew_.begin("run", number(0));
-  EXPECT_EQ(asked_[1].from_host, number(0));
+  crew_.begin("run", packed(0));
+  EXPECT_EQ(asked_[1].from_host, packed(0));
   EXPECT_EQ(asked_[2].from_host, Bytes());
-  EXPECT_EQ(asked_[3].from_host, number(2));
+  EXPECT_EQ(asked_[3].from_host, packed(2));
   EXPECT_EQ(asked_[4].from_host, Bytes());
   const std::vector<bool> firsts{false, false, true, false, false};  // of several, but for rank 0
   for (std::size_t rank = 1; rank < firsts.size(); ++rank) EXPECT_EQ(asked_[rank].hands_on, firsts[rank]);
@@ -290,7 +271,7 @@ TEST_F(CrewOnHosts, HandsWhatTheFirstRankOfAHostHasToTheOthersThere) {
 }
 
 TEST_F(CrewOnHosts, LetsOthersTryWhereTheFirstRankOfTheirHostFails) {
-  expect_refused("no data on host-1", [&] { crew_.begin("not on 2", number(0)); });
+  expect_refused("no data on host-1", [&] { crew_.begin("not on 2", packed(0)); });
   EXPECT_EQ(asked_[3].run, "not on 2");
   EXPECT_EQ(asked_[3].from_host, Bytes());
 }
