@@ -160,7 +160,7 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   if (by_rules) {
     Trace one;  // where memory was too small for the first micro-batch: of its first example
     if (traces.front().steps.empty()) mean_by_rules(weights, source(0, 1), &one);
-    second.emplace(model_, at, direction, one.steps.empty() ? traces.front() : one, pool_);
+    second.emplace(model_, direction, one.steps.empty() ? traces.front() : one, pool_);
   }
   // Of the mean loss over micro-batch [first, last), in examples [begin, end) of it.
   const auto compute = [&](std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) {

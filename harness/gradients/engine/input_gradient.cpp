@@ -10,32 +10,20 @@
 #include "harness/gradients/engine/marks.hpp"
 
 namespace fedarena {
-namespace {
-
-MovingParameters parameters_of(const Seen& seen, const Params& at, const Params& direction) {
-  MovingParameters result;
-  for (std::size_t index = seen.first_parameter; index < seen.end_parameter; ++index) {
-    result.at.push_back(at[index]);
-    result.direction.push_back(direction[index]);
-  }
-  return result;
-}
-
-}  // namespace
 
 bool has_second_pass(const Model& model) {
   const auto& layers = model.architecture().layers;
   return has_rules(model) && std::all_of(layers.begin(), layers.end(), has_tangent_rule);
 }
 
-SecondPass::SecondPass(const Model& model, const Params& at, const Params& direction, const Trace& trace,
-                       const WorkPool& pool)
+SecondPass::SecondPass(const Model& model, const Params& direction, const Trace& trace, const WorkPool& pool)
     : loss_(model.architecture().loss), rules_(trace.steps.size()) {
   pool.for_each(rules_.size(), [&](std::size_t index) {
     const torch::NoGradGuard no_graph;
     const Seen& seen = trace.steps[index];
     if (is_mark(seen.layers[0])) return;
-    rules_[index] = make_tangent_rule(seen.layers, parameters_of(seen, at, direction), seen.inputs);
+    const MovingParameters parameters{seen.weights->parameters, seen.weights->of(direction)};
+    rules_[index] = make_tangent_rule(seen.layers, parameters, seen.inputs);
   });
 }
 

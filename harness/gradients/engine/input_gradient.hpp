@@ -19,9 +19,8 @@ bool has_second_pass(const Model& model);
 /// tangents after a first pass: no step of them is differentiated.
 class SecondPass {
  public:
-  /// `trace`: of any examples, for its shapes. The layers are prepared on the pool.
-  SecondPass(const Model& model, const Params& at, const Params& direction, const Trace& trace,
-             const WorkPool& pool);
+  /// `trace`: of any examples, for its parameters and shapes. The layers are prepared on the pool.
+  SecondPass(const Model& model, const Params& direction, const Trace& trace, const WorkPool& pool);
 
   /// Of the examples of `trace`, which was left by a pass over the mean loss of `examples` (they may be
   /// more), on this thread.

@@ -40,19 +40,14 @@ torch::Tensor Pass::forward(const torch::Tensor& inputs, Trace* trace) {
   std::span<const Layer> rest = all;
   Aside aside;
   while (!rest.empty()) {
-    if (is_mark(rest[0])) {
-      if (trace != nullptr) trace->steps.push_back({rest.first(1), 0, 0, value, {}});
-      value = pass_mark<Fork, Join>(rest[0], value, aside);
-      steps_.push_back({.rule = nullptr, .first = 0, .end = 0, .mark = rest.data()});
-      rest = rest.subspan(1);
-      continue;
-    }
-    const std::span<const Layer> layers = rest.first(layers_of_next_rule(rest, value, trace != nullptr));
+    const bool mark = is_mark(rest[0]);
+    const auto layers = rest.first(mark ? 1 : layers_of_next_rule(rest, value, trace != nullptr));
     const LayerWeights& weights = weights_.of(all.size() - rest.size());
     rest = rest.subspan(layers.size());
-    steps_.push_back({make_rule(layers, weights, value, want_), weights.first, weights.end});
-    if (trace != nullptr) trace->steps.push_back({layers, weights.first, weights.end, value, {}});
-    value = steps_.back().rule->forward(value).contiguous();
+    if (trace != nullptr) trace->steps.push_back({layers, &weights, value, {}});
+    steps_.push_back({mark ? nullptr : make_rule(layers, weights, value, want_), layers, weights});
+    value = mark ? pass_mark<Fork, Join>(layers[0], value, aside)
+                 : steps_.back().rule->forward(value).contiguous();
   }
   if (trace != nullptr) trace->outputs = value;
   return value;
@@ -61,14 +56,14 @@ torch::Tensor Pass::forward(const torch::Tensor& inputs, Trace* trace) {
 torch::Tensor Pass::backward(torch::Tensor deltas, bool to_inputs, Trace* trace) {
   Aside aside;
   for (std::size_t index = steps_.size(); index-- > 0;) {
-    if (steps_[index].mark != nullptr) {
-      deltas = pass_mark<Join, Fork>(*steps_[index].mark, deltas, aside);
+    const Step& step = steps_[index];
+    if (!step.rule) {
+      deltas = pass_mark<Join, Fork>(step.layers[0], deltas, aside);
       continue;
     }
-    const bool wanted = to_inputs || steps_[index].first > 0;
     deltas = deltas.contiguous();
     if (trace != nullptr) trace->steps[index].deltas = deltas;
-    deltas = steps_[index].rule->backward(deltas, wanted);
+    deltas = step.rule->backward(deltas, to_inputs || step.weights.first > 0);
     if (!deltas.defined()) break;
   }
   return deltas;
@@ -84,10 +79,7 @@ std::vector<Length> Pass::lengths(std::int64_t examples) const {
 
 void Pass::add_sum(const kernels::Factors& factors, const Params& sum) const {
   for (const Step& step : steps_) {
-    if (!step.rule) continue;
-    std::vector<torch::Tensor> sums;
-    for (std::size_t index = step.first; index < step.end; ++index) sums.push_back(sum[index]);
-    step.rule->add_sum(factors, sums);
+    if (step.rule) step.rule->add_sum(factors, step.weights.of(sum));
   }
 }
 

@@ -18,7 +18,7 @@ namespace fedarena {
 /// What one rule was given in a pass over some examples, for a second pass.
 struct Seen {
   std::span<const Layer> layers;
-  std::size_t first_parameter = 0, end_parameter = 0;
+  const LayerWeights* weights;  ///< of the pass's
   torch::Tensor inputs;
   torch::Tensor deltas;  ///< gradients in the outputs; undefined before the first layer with parameters
 };
@@ -51,11 +51,11 @@ class Pass {
   void add_sum(const kernels::Factors& factors, const Params& sum) const;
 
  private:
-  // A rule with its parameters, or one of the marks of a residual connection.
+  // A rule, or none for one of the marks of a residual connection.
   struct Step {
     std::unique_ptr<Rule> rule;
-    std::size_t first, end;
-    const Layer* mark = nullptr;
+    std::span<const Layer> layers;
+    const LayerWeights& weights;
   };
 
   torch::Tensor loss_deltas(const torch::Tensor& outputs, const torch::Tensor& targets) const;

@@ -34,6 +34,12 @@ const torch::Tensor& TileFilters::adjoint() const {
   return adjoint_;
 }
 
+std::vector<torch::Tensor> LayerWeights::of(const Params& all) const {
+  std::vector<torch::Tensor> own;
+  while (own.size() < parameters.size()) own.push_back(all[first + own.size()]);
+  return own;
+}
+
 Weights::Weights(const Model& model, const Params& at) : model_(model), at_(at) {
   model.check(at);
   std::size_t next = 0;
@@ -43,7 +49,6 @@ Weights::Weights(const Model& model, const Params& at) : model_(model), at_(at) 
     for (std::size_t left = parameter_count(layer); left > 0; --left) {
       weights.parameters.push_back(at[next++]);
     }
-    weights.end = next;
     if (std::holds_alternative<Conv2d>(layer)) {
       weights.filters = std::make_unique<const TileFilters>(weights.parameters[0]);
     }

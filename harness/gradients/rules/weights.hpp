@@ -27,11 +27,14 @@ class TileFilters {
   mutable torch::Tensor forward_, adjoint_;
 };
 
-/// A layer's parameters, which are those from `first` to `end` of the model's.
+/// A layer's parameters, which are those from `first` on of the model's.
 struct LayerWeights {
-  std::size_t first = 0, end = 0;
+  std::size_t first = 0;
   std::vector<torch::Tensor> parameters;
   std::unique_ptr<const TileFilters> filters;  ///< of a convolution
+
+  /// The layer's own of other parameters of the model, or of a gradient.
+  std::vector<torch::Tensor> of(const Params& all) const;
 };
 
 /// A model at some parameters, both of which outlive it, for the passes of one call: what rules derive from
