@@ -36,6 +36,13 @@ std::vector<std::string> keys_of(const Map& map) {
   return names_of(map, &Map::value_type::first);
 }
 
+/// Adds an option whose value help calls `type`: "FILE".
+template <typename Value>
+CLI::Option* add_value(CLI::App& command, const std::string& option, const std::string& type, Value& value,
+                       const std::string& doc) {
+  return command.add_option(option, value, doc)->type_name(type);
+}
+
 /// For an option that takes names with commas between them: each must be one of these.
 CLI::Validator one_of(std::vector<std::string> names);
 

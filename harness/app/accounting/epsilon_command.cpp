@@ -176,14 +176,11 @@ void add_epsilon_command(CLI::App& app, Action& action) {
       add_command(app, action, run_epsilon, "epsilon",
                   "Compute epsilon from noise, sampling and steps, or from a ledger; or delta from epsilon.");
   add_access_options(command, arguments.first);
-  command
-      .add_option("--and", arguments.more,
-                  "further accesses, such as noise-multiplier=0.8,sampling-rate=0.01,steps=500: the options "
-                  "above without dashes; may be repeated")
-      ->type_name("TEXT")
+  add_value(command, "--and", "TEXT", arguments.more,
+            "further accesses, such as noise-multiplier=0.8,sampling-rate=0.01,steps=500: the options "
+            "above without dashes; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--ledger", arguments.ledger, "take the accesses from this ledger.json instead")
-      ->type_name("FILE");
+  add_value(command, "--ledger", "FILE", arguments.ledger, "take the accesses from this ledger.json instead");
   add_read(command, "--client", "N", "of the ledger; left out: the one with the largest epsilon",
            [&client = arguments.client](const std::string& option, const std::string& text) {
              client = read_count(option, text, 0);

@@ -101,15 +101,11 @@ void add_data_fetch(CLI::App& data, Action& action) {
       data, action, run_fetch, "fetch",
       "Bring the published files of a data set; good ones that are there are kept, wrong ones replaced.");
   add_dataset_name(command, arguments.name)->required();
-  command
-      .add_option("--from", arguments.from,
-                  "a web folder or a folder of this machine that has the files, instead of the publisher's")
-      ->type_name("URL|DIR");
-  command
-      .add_option("--to", arguments.to,
-                  "the folder for data that gets them, below NAME/; default the first of FEDARENA_DATA, else "
-                  "the cache")
-      ->type_name("DIR");
+  add_value(command, "--from", "URL|DIR", arguments.from,
+            "a web folder or a folder of this machine that has the files, instead of the publisher's");
+  add_value(command, "--to", "DIR", arguments.to,
+            "the folder for data that gets them, below NAME/; default the first of FEDARENA_DATA, else "
+            "the cache");
 }
 
 }  // namespace fedarena

@@ -59,9 +59,8 @@ CLI::Option* add_dataset_name(CLI::App& command, std::string& name) {
 void add_data_options(CLI::App& command, DataOptions& options) {
   command.add_option("--set", options.overrides, "key=value, a setting of the data set; may be repeated")
       ->allow_extra_args(false);
-  command
-      .add_option("--from", options.folder, "look in this folder alone, not in FEDARENA_DATA and the cache")
-      ->type_name("DIR");
+  add_value(command, "--from", "DIR", options.folder,
+            "look in this folder alone, not in FEDARENA_DATA and the cache");
 }
 
 bool can_be_fetched(const std::string& name) {

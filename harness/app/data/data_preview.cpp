@@ -84,9 +84,7 @@ void add_data_preview(CLI::App& data, Action& action) {
   const auto [command, arguments] = add_command(
       data, action, run_preview, "preview", "Draw the first images of every class: a row for every class.");
   add_dataset_name(command, arguments.data.name)->required();
-  command.add_option("-o,--output", arguments.picture, "the picture to write")
-      ->type_name("FILE.png")
-      ->required();
+  add_value(command, "-o,--output", "FILE.png", arguments.picture, "the picture to write")->required();
   add_choice(command, "--part", arguments.part, {"train", "test"}, "train (the default) or test");
   add_count(command, "--per-class", arguments.per_class, 1, 1000, "images of each class; default 10");
   add_count(command, "--scale", arguments.scale, 1, 64,

@@ -75,19 +75,14 @@ void add_compare_command(CLI::App& app, Action& action) {
       ->required();
   add_names(command, "--labels", arguments.labels, "algorithm entries to compare; default all of them")
       ->type_name("A,B,...");
-  command
-      .add_option("--against", arguments.against,
-                  "one entry to compare each of the others with; pairs of the others are left out, and "
-                  "nothing is corrected for them")
-      ->type_name("LABEL");
-  command
-      .add_option(
-          "--metric", arguments.metric,
-          fmt::format("what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, "
-                      "@validation-accuracy=A, "
-                      "@best-validation as in fedarena table; default accuracy, or rmse on regression data",
-                      fmt::join(results::metric_names(), ", ")))
-      ->type_name("NAME[@LIMIT]");
+  add_value(command, "--against", "LABEL", arguments.against,
+            "one entry to compare each of the others with; pairs of the others are left out, and "
+            "nothing is corrected for them");
+  add_value(command, "--metric", "NAME[@LIMIT]", arguments.metric,
+            fmt::format("what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, "
+                        "@validation-accuracy=A, "
+                        "@best-validation as in fedarena table; default accuracy, or rmse on regression data",
+                        fmt::join(results::metric_names(), ", ")));
   add_names(command, "--across", arguments.across,
             fmt::format("compare what differs in {}, and say so", fmt::join(results::across_names(), ", ")))
       ->check(one_of(results::across_names()));

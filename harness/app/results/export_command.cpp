@@ -90,8 +90,8 @@ void add_export_command(CLI::App& app, Action& action) {
       command, "--format", arguments.format, {"csv", "jsonl", "tensorboard"},
       "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event file a run")
       ->required();
-  command.add_option("-o,--output", arguments.output, "the file to write, or the folder of event files")
-      ->type_name("PATH")
+  add_value(command, "-o,--output", "PATH", arguments.output,
+            "the file to write, or the folder of event files")
       ->required();
   add_names(command, "--measures", arguments.measures,
             fmt::format("what to write; default all of {}", join_names(measures)))

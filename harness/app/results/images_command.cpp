@@ -179,12 +179,10 @@ void add_images_command(CLI::App& app, Action& action) {
   add_count(command, "--round", arguments.round, 1, std::numeric_limits<int>::max(),
             "default the latest; those of 1, 2, 5, 10, 20, 50, ... are kept, and the latest")
       ->type_name("R");
-  command.add_option("-o,--output", arguments.grid, "the picture to write; default RUN-round-R.png here")
-      ->type_name("FILE.png");
-  command
-      .add_option("--histogram", arguments.histogram,
-                  "also plot how often pixel values occur before clipping, as .png, .svg or .pdf")
-      ->type_name("FILE");
+  add_value(command, "-o,--output", "FILE.png", arguments.grid,
+            "the picture to write; default RUN-round-R.png here");
+  add_value(command, "--histogram", "FILE", arguments.histogram,
+            "also plot how often pixel values occur before clipping, as .png, .svg or .pdf");
   add_count(command, "--scale", arguments.scale, 1, 64,
             "screen pixels a pixel; default what brings images near 64 pixels");
   add_format(command, arguments.format, "text (the default), or json with the bins of the histogram");

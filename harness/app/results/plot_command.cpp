@@ -152,19 +152,14 @@ void add_plot_command(CLI::App& app, Action& action) {
   const std::vector<std::string> x_names = names_of(results::curve_axes(), &results::CurveAxis::name);
   const std::vector<std::string> y_names = results::quantity_names();
   command.add_option("DIR", arguments.folders, "folders with run directories")->required();
-  command
-      .add_option("-o,--output", arguments.picture,
-                  "the picture to write: .png, .svg, .pdf, or .tex for TikZ; with --format json not required")
-      ->type_name("FILE");
+  add_value(command, "-o,--output", "FILE", arguments.picture,
+            "the picture to write: .png, .svg, .pdf, or .tex for TikZ; with --format json not required");
   add_choice(command, "--x", arguments.x, x_names,
              fmt::format("{}; default round", fmt::join(x_names, ", ")));
-  command
-      .add_option(
-          "--y", arguments.y,
-          fmt::format("{}, or what the algorithms observe of themselves, such as matching-loss; default "
-                      "accuracy, or rmse on regression data",
-                      fmt::join(y_names, ", ")))
-      ->type_name("NAME");
+  add_value(command, "--y", "NAME", arguments.y,
+            fmt::format("{}, or what the algorithms observe of themselves, such as matching-loss; default "
+                        "accuracy, or rmse on regression data",
+                        fmt::join(y_names, ", ")));
   add_names(command, "--labels", arguments.labels,
             "algorithm entries to draw, in this order; default all of them")
       ->type_name("A,B,...");

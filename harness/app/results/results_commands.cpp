@@ -176,26 +176,19 @@ void add_table_command(CLI::App& app, Action& action) {
       add_command(app, action, print_table, "table", "Print the table of finished runs.");
   command.add_option("DIR", arguments.folders, "folders with run directories")->required();
   add_text_output(command, arguments.output);
-  command
-      .add_option("--columns", arguments.columns,
-                  fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json "
-                              "always hold all numbers",
-                              join_names(results::column_names())))
-      ->type_name("NAME,...");
-  command
-      .add_option(
-          "--metric", arguments.metric,
-          fmt::format(
-              "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
-              "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
-              "most so much: @epsilon=E, @bytes=B, or the first one with that validation accuracy: "
-              "@validation-accuracy=A, or @best-validation",
-              join_names(results::metric_names())))
-      ->type_name("NAME[@LIMIT]");
-  command
-      .add_option("--references", arguments.references,
-                  "a TOML file of published figures, which stand beside those of the runs (docs/tables.md)")
-      ->type_name("FILE");
+  add_value(command, "--columns", "NAME,...", arguments.columns,
+            fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json "
+                        "always hold all numbers",
+                        join_names(results::column_names())));
+  add_value(command, "--metric", "NAME[@LIMIT]", arguments.metric,
+            fmt::format(
+                "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
+                "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
+                "most so much: @epsilon=E, @bytes=B, or the first one with that validation accuracy: "
+                "@validation-accuracy=A, or @best-validation",
+                join_names(results::metric_names())));
+  add_value(command, "--references", "FILE", arguments.references,
+            "a TOML file of published figures, which stand beside those of the runs (docs/tables.md)");
   command.add_flag("--interval", arguments.interval,
                    "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
                    "standard deviation");
@@ -206,9 +199,8 @@ void add_table_command(CLI::App& app, Action& action) {
             "print one number as a matrix whose lines are the values of these keys, such as partition, "
             "alpha or label")
       ->type_name("KEY,...");
-  command
-      .add_option("--pivot", arguments.pivot, "and whose columns are the values of this one, such as label")
-      ->type_name("KEY");
+  add_value(command, "--pivot", "KEY", arguments.pivot,
+            "and whose columns are the values of this one, such as label");
 }
 
 void add_list_command(CLI::App& app, Action& action) {
@@ -230,8 +222,7 @@ void add_report_command(CLI::App& app, Action& action) {
       add_command(app, action, run_report, "report",
                   "Write one HTML page of runs: tables, charts, partitions, privacy, images, environment.");
   command.add_option("DIR", arguments.folders, "folders with run directories, finished or not")->required();
-  command.add_option("-o,--output", arguments.page, "the page to write; default report.html")
-      ->type_name("FILE.html");
+  add_value(command, "-o,--output", "FILE.html", arguments.page, "the page to write; default report.html");
 }
 
 void add_bundle_command(CLI::App& app, Action& action) {
@@ -239,8 +230,8 @@ void add_bundle_command(CLI::App& app, Action& action) {
       add_command(app, action, run_bundle, "bundle",
                   "Pack finished runs into one file that can be verified and replayed elsewhere.");
   command.add_option("RUN", arguments.folders, "folders with run directories")->required();
-  command.add_option("-o,--output", arguments.output, "the file to write, such as paper.fedarena.tar.gz")
-      ->type_name("FILE")
+  add_value(command, "-o,--output", "FILE", arguments.output,
+            "the file to write, such as paper.fedarena.tar.gz")
       ->required();
 }
 

@@ -24,10 +24,8 @@ const std::map<std::string, std::string>& endings() {
 void add_text_output(CLI::App& command, TextOutput& output) {
   add_choice(command, "--format", output.format, keys_of(endings()),
              "csv, html, json, latex or markdown; the default is what the ending of -o says, or markdown");
-  command
-      .add_option("-o,--output", output.file,
-                  "the file to write in place of the terminal: .csv, .html, .json, .md or .tex")
-      ->type_name("FILE");
+  add_value(command, "-o,--output", "FILE", output.file,
+            "the file to write in place of the terminal: .csv, .html, .json, .md or .tex");
 }
 
 std::string format_of(const TextOutput& output) {

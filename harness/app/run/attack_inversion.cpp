@@ -118,10 +118,8 @@ void add_inversion_options(CLI::App& command, InversionArguments& arguments) {
   add_count(command, "--starts", arguments.effort.starts, 1, 1'000'000,
             "begin anew up to N times where the gradient was not found; default 1, as published")
       ->needs(invert);
-  command
-      .add_option("-o,--output", arguments.picture,
-                  "the picture of images beside what was made of them; default RUN-METHOD.png here")
-      ->type_name("FILE.png")
+  add_value(command, "-o,--output", "FILE.png", arguments.picture,
+            "the picture of images beside what was made of them; default RUN-METHOD.png here")
       ->needs(invert);
 }
 

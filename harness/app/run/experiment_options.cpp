@@ -31,10 +31,8 @@ void add_device(CLI::App& command, std::string& device) {
 
 void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
   command.add_option("FILE", options.file, "the experiment file (TOML)")->required();
-  command
-      .add_option("--profile", options.profile,
-                  "a profile of the file: overrides under a name, applied before --set")
-      ->type_name("NAME");
+  add_value(command, "--profile", "NAME", options.profile,
+            "a profile of the file: overrides under a name, applied before --set");
   command
       .add_option("--set", options.overrides,
                   "section.key=value, replaces what the file says; may be repeated")

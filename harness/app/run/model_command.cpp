@@ -50,9 +50,7 @@ void add_model_command(CLI::App& app, Action& action) {
       "Write the global model of a run as NumPy arrays, to use it elsewhere or to begin from it.");
   command.add_option("RUN", arguments.run, "run directory, finished or not, or a folder with one")
       ->required();
-  command.add_option("-o,--output", arguments.output, "the file to write: .npz")
-      ->type_name("FILE")
-      ->required();
+  add_value(command, "-o,--output", "FILE", arguments.output, "the file to write: .npz")->required();
   add_plugin_path(command, arguments.plugin_path);
 }
 

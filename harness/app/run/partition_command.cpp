@@ -184,13 +184,10 @@ void add_partition_command(CLI::App& app, Action& action) {
   add_count(command, "--seed", arguments.seed, 0, std::numeric_limits<std::int64_t>::max(),
             "default the first seed of the experiment")
       ->type_name("S");
-  command.add_option("--point", arguments.point, "a point of the file's [sweep], by its name")
-      ->type_name("NAME");
+  add_value(command, "--point", "NAME", arguments.point, "a point of the file's [sweep], by its name");
   add_format(command, arguments.format);
-  command
-      .add_option("-o,--output", arguments.output,
-                  "also draw the heat map, as .png, .svg or .pdf; .csv: list who holds which example")
-      ->type_name("FILE");
+  add_value(command, "-o,--output", "FILE", arguments.output,
+            "also draw the heat map, as .png, .svg or .pdf; .csv: list who holds which example");
 }
 
 }  // namespace fedarena

@@ -171,11 +171,9 @@ void add_run_command(CLI::App& app, Action& action) {
   add_number(command, "--state-memory", arguments.state_memory, memory,
              "GiB for what the clients of a cell remember between rounds, by default 0.25; more than that "
              "lies in its run directory; changes no result");
-  command
-      .add_option("--only", arguments.only,
-                  "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
-                  "must fit, and !PATTERN leaves out what fits")
-      ->type_name("PATTERN")
+  add_value(command, "--only", "PATTERN", arguments.only,
+            "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
+            "must fit, and !PATTERN leaves out what fits")
       ->allow_extra_args(false);
   add_choice(command, "--stage", arguments.stage, {kTrials, kCells},
              "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished");

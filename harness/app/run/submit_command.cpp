@@ -299,13 +299,10 @@ void add_submit_command(CLI::App& app, Action& action) {
   add_experiment_options(command, arguments.experiment);
   command.add_option("--out", arguments.out,
                      "folder for the run directories, which all machines share; default as of run");
-  command
-      .add_option("--partition", arguments.partition, "partition of the cluster; replaces that of [slurm]")
-      ->type_name("NAME");
-  command
-      .add_option("--time", arguments.time,
-                  "limit of a task, such as 2:00:00; a cell that reaches it is queued again and goes on")
-      ->type_name("TIME");
+  add_value(command, "--partition", "NAME", arguments.partition,
+            "partition of the cluster; replaces that of [slurm]");
+  add_value(command, "--time", "TIME", arguments.time,
+            "limit of a task, such as 2:00:00; a cell that reaches it is queued again and goes on");
   add_count(command, "--cpus", arguments.cpus, 1, 1024,
             "cores, and workers, of a task or of each rank; by default one");
   add_count(command, "--ranks", arguments.ranks, 1, 1024,
