@@ -35,8 +35,8 @@ struct Accounting : AccountSettings {
   void validate() const;
 };
 
-/// Nothing is clipped, nothing is noised.
-struct NoPolicy {};
+/// Nothing is clipped, nothing is noised, and nothing is accounted.
+struct NoPolicy : Accounting {};
 
 /// Records are protected: the oracle privatises every gradient.
 struct RecordPolicy : Accounting {
@@ -128,9 +128,11 @@ Policy of_client(Policy policy, std::int64_t client) {
 Unit unit(const PrivacyPolicy& policy);
 /// Whether noise or budgets are lists, so that each client's epsilon is its own.
 bool differs_by_client(const PrivacyPolicy& policy);
-/// The policy's accounting, or nullptr when there is nothing to account.
-const Accounting* accounting(const PrivacyPolicy& policy);
-const Accounting* accounting(PrivacyPolicy&&) = delete;  // it would point into what is gone
+/// What the policies have in common; as it is by default where there is nothing to account.
+const Accounting& accounting(const PrivacyPolicy& policy);
+Accounting accounting(PrivacyPolicy&& policy);
+/// Whether its noise and samples can be drawn again.
+bool is_repeatable(const PrivacyPolicy& policy);
 
 /// Whether there is a limit of what the run, or each client, may spend.
 bool has_budget(const PrivacyPolicy& policy);

@@ -23,9 +23,7 @@ PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
 
 bool hides_label_counts(const Experiment& experiment) {
   return std::ranges::any_of(experiment.algorithms, [](const AlgorithmEntry& entry) {
-    const PrivacyPolicy policy = policy_of(entry);
-    const Accounting* accounting = fedarena::accounting(policy);
-    return accounting != nullptr && !accounting->public_label_counts;
+    return entry.is_private() && !accounting(policy_of(entry)).public_label_counts;
   });
 }
 
@@ -125,10 +123,10 @@ results::Summary planned_summary(const PlannedCell& cell, const PartitionedData&
   summary.clients = static_cast<std::int64_t>(dealt.partition.size());
   summary.held_out_clients = experiment.held_out_clients(summary.clients);
   summary.parameters = inputs.model(experiment).layout()->numel();
-  const PrivacyPolicy policy = policy_of(entry);
-  if (const Accounting* accounting = fedarena::accounting(policy)) {
-    results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget,
-                          differs_by_client(policy));
+  if (entry.is_private()) {
+    const PrivacyPolicy policy = policy_of(entry);
+    const Accounting& settings = accounting(policy);
+    results::plan_privacy(summary, entry.privacy.name, settings, settings.budget, differs_by_client(policy));
     // What the claim holds stands there.
     constexpr std::array<std::string_view, 5> kClaimed = {"delta", "budget", "orders", "conversion",
                                                           "assume"};

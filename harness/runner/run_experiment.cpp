@@ -155,7 +155,7 @@ class Arena {
     if (cells_.size() > 1) {
       progress_.say(fmt::format("warning: {} failed: {}", cells_[index].name(), complaint.found));
     }
-    progress_.leave_out(cells_[index].name(), cells_[index].experiment().rounds);
+    progress_.leave_out(cells_[index].name(), cells_[index].point->experiment.rounds);
     failed_cells_.emplace(index, complaint);
   }
 

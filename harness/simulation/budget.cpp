@@ -86,14 +86,14 @@ void Simulation::leave_out_unpaid(std::vector<std::int64_t>& cohort, const Centr
 
 bool Simulation::within_budget(const Ledger& ledger) const {
   const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
-  return epsilon && *epsilon <= accounting(setup_.policy)->budget.number();
+  return epsilon && *epsilon <= accounting(setup_.policy).budget.number();
 }
 
 void Simulation::check_budget(const Ledger& ledger) const {
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy) || within_budget(ledger)) return;
   if (round_ > 0) throw BudgetSpent();
   refuse_another_first_round();
-  const double budget = accounting(setup_.policy)->budget.number();
+  const double budget = accounting(setup_.policy).budget.number();
   const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
   throw Error(Complaint{
       .found = fmt::format("the budget of epsilon {} does not pay for a single round, which would cost {}",

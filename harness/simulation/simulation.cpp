@@ -10,11 +10,6 @@
 namespace fedarena {
 namespace {
 
-AccountSettings account_settings_of(const PrivacyPolicy& policy) {
-  const Accounting* accounting = fedarena::accounting(policy);
-  return accounting == nullptr ? AccountSettings() : static_cast<const AccountSettings&>(*accounting);
-}
-
 // What an epsilon of the run rests on beside sizes: what is looked at outside of the mechanisms.
 std::vector<std::string> public_data(const SimulationSetup& setup) {
   std::vector<std::string> list;
@@ -82,7 +77,7 @@ Simulation::Simulation(const SimulationSetup& setup)
       compute_(engine_, setup.stop),
       client_states_(setup_.states),
       ledger_(unit(setup_.policy)),
-      odometer_(account_settings_of(setup_.policy)) {
+      odometer_(accounting(setup_.policy)) {
   if (const auto* policy = std::get_if<ClientPolicy>(&setup_.policy)) clip_norm_ = policy->clip_norm;
   params_ = initial_params();
   ledger_.declare_public(public_data(setup_));
@@ -181,8 +176,7 @@ std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, std::
                                                       const Streams& streams,
                                                       const std::vector<Access>& charged) const {
   MeteredOracle::Setting setting = exact_setting(train_, client);
-  if (const Accounting* accounting = fedarena::accounting(setup_.policy))
-    setting.noise_source = accounting->noise_source;
+  setting.noise_source = accounting(setup_.policy).noise_source;
   setting.released_labels = responses_.has_value();
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
     if (budget_of(setup_.policy, client) > 0) {
@@ -262,11 +256,6 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   result.gradients = oracle->gradients();
   if (downlink.keeps_batches) result.last_batch = oracle->last_batch();
   return result;
-}
-
-bool Simulation::repeatable() const {
-  const Accounting* accounting = fedarena::accounting(setup_.policy);
-  return accounting == nullptr || accounting->noise_source == kStreamNoise;
 }
 
 double Simulation::loss_of_canary(std::size_t canary, const Params& at) const {

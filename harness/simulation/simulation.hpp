@@ -140,7 +140,7 @@ class Simulation {
   void charge_rest();
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator,
   /// which draws samples as well and, under the policy "client", cohorts.
-  bool repeatable() const;
+  bool repeatable() const { return is_repeatable(setup_.policy); }
   /// Adds the current model's test results to the record of the last round. Where clients are tested with
   /// models of their own, what these took is listed in the ledger as kept.
   void evaluate(results::RoundRecord& record);

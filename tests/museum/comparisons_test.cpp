@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -50,13 +51,14 @@ TEST(EqualConditions, AreNotChangedByAKeyThatNobodyReads) {
 }
 
 TEST(EqualConditions, HoldInEveryCell) {
-  const Experiment experiment = parse(experiment_text());
-  for (const std::int64_t seed : experiment.seeds) {
-    Experiment left = cell(experiment, experiment.algorithms[0], seed);
-    Experiment right = cell(experiment, experiment.algorithms[1], seed);
-    left.algorithms = right.algorithms = {};
-    EXPECT_EQ(left, right);
+  std::map<std::int64_t, Experiment> of_seeds;
+  for (const PlannedCell& cell : plan_cells({GridPoint{{}, {}, parse(experiment_text())}})) {
+    Experiment experiment = cell.experiment();
+    ASSERT_EQ(experiment.algorithms, std::vector{*cell.algorithm});
+    experiment.algorithms.clear();
+    EXPECT_EQ(of_seeds.emplace(cell.seed, experiment).first->second, experiment);
   }
+  EXPECT_GT(of_seeds.size(), 1U);
 }
 
 // A trial is an entry with a label, and each label is a row of the table: the best of four cannot stand in

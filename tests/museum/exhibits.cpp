@@ -150,7 +150,7 @@ results::RunDirectory record(const std::filesystem::path& folder, Simulation& si
   plan.clients = static_cast<std::int64_t>(simulation.ledger().clients().size());
   plan.parameters = simulation.params().flat().numel();
   results::plan_privacy(plan, policy, {}, 0);
-  CellRecord cell_record(folder, cell(experiment, experiment.algorithms[0], 1),
+  CellRecord cell_record(folder, experiment,
                          results::Json::parse(fmt::format(
                              R"({{"plugins": [{{"name": "{0}-plugin", "algorithms": ["{0}"]}}]}})", name)),
                          plan, false);

@@ -65,7 +65,7 @@ results::PrivacyClaim claim_after(std::int64_t rounds, const PrivacyPolicy& poli
   const Exhibit algorithm = change_of(1);
   Simulation simulation(federation.setup(algorithm, policy, rounds));
   while (!simulation.finished()) simulation.next_round();
-  return claim_of(simulation.ledger(), "local", *accounting(policy));
+  return claim_of(simulation.ledger(), "local", accounting(policy));
 }
 
 TEST(NoiseScaledByTheSecret, HasNoFiniteEpsilonWhateverItIsCalled) {

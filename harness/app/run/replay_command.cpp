@@ -56,13 +56,6 @@ std::string accuracy_text(const fs::path& run) {
   return fmt::format("loss {:.6g}", summary.final_test_loss.value_or(0));
 }
 
-// Nobody can draw noise and samples of the system's generator again.
-bool is_repeatable(const PlannedCell& cell) {
-  const PrivacyPolicy policy = policy_of(*cell.algorithm);
-  const Accounting* accounting = fedarena::accounting(policy);
-  return accounting == nullptr || accounting->noise_source != kSystemNoise;
-}
-
 void report_unrepeatable(const std::string& name, const fs::path& recorded, const fs::path& replayed,
                          Tally& tally) {
   ++tally.unrepeatable;
@@ -166,7 +159,7 @@ int run_replay(const ReplayArguments& arguments) {
       return kInterrupted;
     }
     const fs::path replayed = options.out / cell.folder();
-    if (is_repeatable(cell))
+    if (is_repeatable(policy_of(*cell.algorithm)))
       report(bundled.folder, recorded, replayed, tally);
     else
       report_unrepeatable(bundled.folder, recorded, replayed, tally);

@@ -126,16 +126,10 @@ bool is_heeded(const AlgorithmEntry& algorithm, const std::string& path) {
 }
 
 std::string plain_text(const Value& value) {
-  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
-                             [](std::int64_t number) { return fmt::format("{}", number); },
-                             [](double number) { return fmt::format("{}", number); },
-                             [](const std::string& text) { return text; },
-                             [](const std::vector<std::int64_t>& list) {
-                               return fmt::format("[{}]", fmt::join(list, ", "));
-                             },
+  return std::visit(Overload{[](const auto& plain) { return fmt::format("{}", plain); },
                              [](const PerClient& clients) {
-                               const auto text = fmt::format("{}", fmt::join(clients.numbers(), ", "));
-                               return clients.is_list() ? "[" + text + "]" : text;
+                               return clients.is_list() ? fmt::format("{}", clients.numbers())
+                                                        : fmt::format("{}", clients.number());
                              }},
                     value);
 }

@@ -124,15 +124,4 @@ std::string to_toml(const Experiment& experiment) {
   return text;
 }
 
-Experiment cell(const Experiment& experiment, const AlgorithmEntry& algorithm, std::int64_t seed) {
-  const bool listed = contains(experiment.algorithms, algorithm);
-  const bool seeded = contains(experiment.seeds, seed);
-  FEDARENA_CHECK(listed, ==, true);
-  FEDARENA_CHECK(seeded, ==, true);
-  Experiment result = experiment;
-  result.seeds = {seed};
-  result.algorithms = {algorithm};
-  return result;
-}
-
 }  // namespace fedarena

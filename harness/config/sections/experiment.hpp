@@ -59,11 +59,11 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// One algorithm of an experiment, with every one of its settings.
 /// Settings of a policy: one that asks for noise by what it is to cost, and the one that this replaces.
 inline constexpr const char* kNoiseForEpsilon = "noise_for_epsilon";
 inline constexpr const char* kNoiseMultiplier = "noise_multiplier";
 
+/// One algorithm of an experiment, with every one of its settings.
 struct AlgorithmEntry {
   std::string name;   ///< of the catalog
   std::string label;  ///< unique within the experiment, and safe as a folder name
@@ -152,8 +152,5 @@ const Value& setting(const Settings& settings, const std::string& name);
 
 /// The resolved experiment as a file, every default written out; reading it back gives the same experiment.
 std::string to_toml(const Experiment& experiment);
-
-/// One algorithm under one seed: a complete experiment of its own. Both must be the experiment's.
-Experiment cell(const Experiment& experiment, const AlgorithmEntry& algorithm, std::int64_t seed);
 
 }  // namespace fedarena

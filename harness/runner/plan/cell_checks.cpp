@@ -38,7 +38,7 @@ std::string untested_clients(const PartitionedData& dealt) {
 std::string exact_tests_note(const AlgorithmEntry& entry, const PrivacyPolicy& policy,
                              const PartitionedData& dealt) {
   // A budget is refused because of it.
-  if (accounting(policy) == nullptr || has_budget(policy) || !dealt.tests_tell_label_counts) return {};
+  if (!entry.is_private() || has_budget(policy) || !dealt.tests_tell_label_counts) return {};
   if (std::holds_alternative<DeclaredPublic>(label_count_access(policy))) return {};
   return fmt::format(
       "note: {}: epsilon will be infinite, because tests of clients tell how many examples of each class "
@@ -75,10 +75,9 @@ void check_policy(const AlgorithmEntry& entry, const PrivacyPolicy& policy, cons
 }
 
 // Under whatever name or path they come. Some rows of tables are alike without being the same person's.
-void check_proxy(const AlgorithmEntry& entry, const PrivacyPolicy& policy, const Experiment& experiment,
-                 SharedInputs& inputs) {
+void check_proxy(const AlgorithmEntry& entry, const Experiment& experiment, SharedInputs& inputs) {
   constexpr double kMostAlike = 0.5;
-  if (accounting(policy) == nullptr) return;
+  if (!entry.is_private()) return;
   const double known = inputs.known_proxies(experiment);
   if (known <= kMostAlike) return;
   throw Error(Complaint{
@@ -145,10 +144,9 @@ void check_labels(const PrivacyPolicy& policy, const Experiment& experiment, std
 }  // namespace
 
 std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
+  if (!entry.is_private()) return {};
   const PrivacyPolicy policy = policy_of(entry);
-  const Accounting* settings = accounting(policy);
-  if (settings == nullptr) return {};
-  results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
+  results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = accounting(policy)};
   for (const auto& shard : partition) {
     const bool of_examples = claim.unit == "record" || claim.unit == "label";
     claim.units += of_examples ? std::ssize(shard) : 1;
@@ -199,7 +197,7 @@ std::int64_t CellChecks::check(const PlannedCell& cell) {
   check_classes(entry, experiment, resources_.host, dataset);
   check_images(entry, model);
   check_policy(entry, policy, experiment, model, clients, say_);
-  check_proxy(entry, policy, experiment, inputs);
+  check_proxy(entry, experiment, inputs);
   check_labels(policy, experiment, cell.seed, dataset, dealt->partition);
   const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());

@@ -191,9 +191,8 @@ class DryRun {
   }
 
   static std::string delta_of(const PlannedCell& cell) {
-    const PrivacyPolicy policy = policy_of(*cell.algorithm);
-    const Accounting* accounting = fedarena::accounting(policy);
-    return accounting == nullptr ? "-" : results::short_number(accounting->delta);
+    if (!cell.algorithm->is_private()) return "-";
+    return results::short_number(accounting(policy_of(*cell.algorithm)).delta);
   }
 
   // Finished cells that tell about this one: of the same algorithm and model, wherever they stand in the

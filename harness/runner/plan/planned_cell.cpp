@@ -73,7 +73,12 @@ std::string PlannedCell::name() const {
   return fmt::format("{}{}{}, seed {}", point->name, point->name.empty() ? "" : ", ", algorithm->label, seed);
 }
 
-Experiment PlannedCell::experiment() const { return cell(point->experiment, *algorithm, seed); }
+Experiment PlannedCell::experiment() const {
+  Experiment one = point->experiment;
+  one.seeds = {seed};
+  one.algorithms = {*algorithm};
+  return one;
+}
 
 std::uint64_t PlannedCell::identity(const std::string& beside) const {
   return std::stoull(sha256_of(to_toml(experiment()) + beside).substr(0, 16), nullptr, 16);

@@ -44,27 +44,24 @@ Json last_build(const Json& environment, const std::string& algorithm) {
   return build_of(resumed ? builds->back() : environment, algorithm);
 }
 
-std::string version_of(const Json& environment, const std::string& algorithm) {
-  const Json plugin = results::plugin_of(environment, algorithm);
+// Both texts, as far as the object has them.
+std::string texts_of(const Json& object, const char* first, const char* second, const char* between) {
   std::string text;
-  for (const char* field : {"name", "version"}) {
-    const auto found = plugin.find(field);
-    if (found != plugin.end() && found->is_string())
-      text += (text.empty() ? "" : " ") + found->get<std::string>();
+  for (const char* field : {first, second}) {
+    const auto found = object.find(field);
+    if (found != object.end() && found->is_string())
+      text += (text.empty() ? "" : between) + found->get<std::string>();
   }
+  return text;
+}
+
+std::string version_of(const Json& environment, const std::string& algorithm) {
+  const std::string text = texts_of(results::plugin_of(environment, algorithm), "name", "version", " ");
   return text.empty() ? "a plugin without a name" : text;
 }
 
 // With the name of a GPU; empty where it is not recorded.
-std::string recorded_device(const Json& environment) {
-  std::string device;
-  for (const char* field : {"device", "gpu"}) {
-    const auto found = environment.find(field);
-    if (found != environment.end() && found->is_string())
-      device += (device.empty() ? "" : ", ") + found->get<std::string>();
-  }
-  return device;
-}
+std::string recorded_device(const Json& environment) { return texts_of(environment, "device", "gpu", ", "); }
 
 }  // namespace
 

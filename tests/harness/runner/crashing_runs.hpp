@@ -96,7 +96,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     plan.rounds = planned;
     plan.clients = 2;
     plan.parameters = model.layout()->numel();
-    results::plan_privacy(plan, std::string(name(unit(GetParam()))), *accounting(GetParam()), 0);
+    results::plan_privacy(plan, std::string(name(unit(GetParam()))), accounting(GetParam()), 0);
     Experiment experiment;
     experiment.name = name_of_cell;
     if (ends_early()) experiment.evaluation.every = planned;
@@ -146,7 +146,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     }
   }
 
-  static bool draws_by_system() { return accounting(GetParam())->noise_source == kSystemNoise; }
+  static bool draws_by_system() { return accounting(GetParam()).noise_source == kSystemNoise; }
 
   // What verify says of the run, as "FILE: FIELD".
   std::set<std::string> findings() const {

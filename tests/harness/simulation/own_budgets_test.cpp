@@ -49,7 +49,7 @@ TEST_F(OwnBudgets, EndEachClientsPartByItself) {
     EXPECT_THAT(spent[1], ElementsAre(0)) << "as soon as nothing is left";
     EXPECT_THAT(spent.back(), ElementsAre(0, 1, 2));
     for (std::int64_t client = 0; client < 4; ++client) {
-      const double budget = accounting(limited)->budget.of(client);
+      const double budget = accounting(limited).budget.of(client);
       EXPECT_LE(*odometer_reading(simulation.ledger().charged(client)), budget);
     }
   }
