@@ -63,6 +63,16 @@ void MeteredOracle::refuse_out_of_turn(const char* what) const {
                                   "there, and hand them to other threads"});
 }
 
+void MeteredOracle::refuse_late_look() const {
+  if (!is_late(look_, accesses_.list())) return;
+  throw Error(
+      Complaint{.found = "an algorithm that states a plan (access_plan) looks at examples exactly for the "
+                         "first time after noised answers, which may have decided that it does",
+                .allowed = "an exact access before the first noised answer, or none",
+                .remedy = "Ask for it first, in the first round. Without a plan it may come at any time, "
+                          "and tables say that epsilon rests on no answer having had a say"});
+}
+
 void MeteredOracle::check_batch_size(std::int64_t batch_size) {
   if (batch_size < 0)
     refuse_query(fmt::format("batches of {} examples", batch_size), "0 (the shard) or more");

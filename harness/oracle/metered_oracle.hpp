@@ -16,6 +16,7 @@
 #include "datasets/dataset.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
+#include "harness/oracle/policies.hpp"
 #include "harness/oracle/random_source.hpp"
 #include "harness/oracle/voting.hpp"
 
@@ -61,6 +62,9 @@ class MeteredOracle : public Oracle {
   /// asks later, such as the deleter of a tensor, when all that was asked for is written down.
   void close(const char* when) { closed_ = when; }
   void open() { closed_ = nullptr; }
+  /// The client has a plan, which says nothing of exact accesses: they come in time or end the run. To be
+  /// called before anything is asked.
+  void hold_to_plan(FirstLook look) { look_ = look; }
   /// Takes what voters remember out of what their client remembers; to be called before anything is asked.
   void recall(Message& state);
   /// Whether it is casting votes; changes in the client's thread alone.
@@ -103,7 +107,9 @@ class MeteredOracle : public Oracle {
   RoundAccesses& book() { return accesses_; }
   /// Writes down an access to examples with their targets.
   void note(const Event& access) {
-    if (!setting_.released_labels) accesses_.add(access);
+    if (setting_.released_labels) return;
+    if (is_exact(access)) refuse_late_look();
+    accesses_.add(access);
   }
   /// Of the examples at those positions.
   void count_gradient(const torch::Tensor& batch, const Query& query) {
@@ -145,6 +151,7 @@ class MeteredOracle : public Oracle {
   // While it is closed; inside of a vote, which has private examples already and may give away nothing but
   // its answer; and in threads that the harness does not know, whose turn decides which answer is whose.
   void refuse_out_of_turn(const char* what) const;
+  void refuse_late_look() const;
   torch::Tensor cast(Voting& voting, const Vote& vote, const VoteQuery& query);
   // These are not written down.
   Batch read(const torch::Tensor& positions) const {
@@ -161,6 +168,7 @@ class MeteredOracle : public Oracle {
   std::thread::id thread_ = std::this_thread::get_id();
   const char* closed_ = nullptr;
   bool casting_votes_ = false;
+  FirstLook look_ = FirstLook::kTaken;  // without a plan, whatever was made
   int failures_ = 0;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same

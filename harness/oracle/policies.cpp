@@ -323,6 +323,11 @@ double budget_of(const PrivacyPolicy& policy, std::int64_t client) {
   return accounting(policy).budget.of(client);
 }
 
+bool is_late(FirstLook look, const std::vector<Access>& made) {
+  if (look == FirstLook::kTaken || any_event(made, is_exact)) return false;
+  return look == FirstLook::kTooLate || any_event(made, is_noised);
+}
+
 Event label_count_access(const PrivacyPolicy& policy) {
   if (accounting(policy).public_label_counts) return DeclaredPublic{"label counts"};
   return ExactAccess{"label counts"};

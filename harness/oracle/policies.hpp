@@ -141,6 +141,16 @@ bool has_own_budgets(const PrivacyPolicy& policy);
 /// The limit that holds for a client, in epsilon; 0: none.
 double budget_of(const PrivacyPolicy& policy, std::int64_t client);
 
+/// When the first exact access of a run may come. One that a noised answer decided on would make a run
+/// infinite that is finite without it.
+enum class FirstLook {
+  kTaken,   ///< it has come, and the next may come whenever they like
+  kOpen,    ///< before any noised answer
+  kTooLate  ///< there were such answers
+};
+/// Whether an exact access after those that were made in this round comes too late.
+bool is_late(FirstLook look, const std::vector<Access>& made);
+
 /// How it is written down that somebody learns how many examples of each class a client holds.
 Event label_count_access(const PrivacyPolicy& policy);
 

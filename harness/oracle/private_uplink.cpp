@@ -124,6 +124,18 @@ void PrivateUplink::refuse_other_threads(const char* what) const {
                         .allowed = "the thread that the harness calls aggregate() in"});
 }
 
+void PrivateUplink::look_exactly(const char* what) const {
+  if (setting_.declared && is_late(setting_.look, accesses_.list())) {
+    throw Error(Complaint{
+        .found =
+            "the server looks at messages exactly for the first time after noised answers, which may have "
+            "decided that it does",
+        .allowed = "an exact access before the first mean, or none",
+        .remedy = "Ask for it first, in the first round that has messages"});
+  }
+  accesses_.add(ExactAccess{what});
+}
+
 Params PrivateUplink::mean(Key<Params> key) const {
   refuse_other_threads("a mean");
   const FreshTorchState while_private;
@@ -133,7 +145,7 @@ Params PrivateUplink::mean(Key<Params> key) const {
     return !entry.counts_examples && entry.name == name;
   };
   if (setting_.declared && std::ranges::none_of(*setting_.declared, is_asked))
-    accesses_.add(ExactAccess{kUndeclaredMessages});
+    look_exactly(kUndeclaredMessages);
   const bool asked_in_vain =
       !messages_.empty() && std::ranges::none_of(messages_, [&](const Message& message) {
         return params_in(message, name.c_str()) != nullptr;
@@ -182,7 +194,7 @@ Params PrivateUplink::mean(Key<Params> key, Key<std::int64_t> weight) const {
 
 std::span<const Message> PrivateUplink::each() const {
   refuse_other_threads("messages");
-  accesses_.add(ExactAccess{"messages"});
+  look_exactly("messages");
   return messages_;
 }
 

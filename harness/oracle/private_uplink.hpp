@@ -29,8 +29,9 @@ class PrivateUplink final : public Uplink {
     /// What the algorithm declares that clients send in this round; none: it declares nothing, which is
     /// charged for elsewhere.
     std::optional<std::vector<UplinkEntry>> declared = {};
-    double clip_norm = 1;              ///< of this round
-    std::int64_t expected_cohort = 1;  ///< what `size` says
+    FirstLook look = FirstLook::kOpen;  ///< after the rounds before; heeded where something is declared
+    double clip_norm = 1;               ///< of this round
+    std::int64_t expected_cohort = 1;   ///< what `size` says
     std::int64_t population = 1;
     Streams streams;  ///< the server's in this round
     Params zeros;     ///< of the model's layout; answers for an empty cohort start there
@@ -44,7 +45,9 @@ class PrivateUplink final : public Uplink {
   /// The expected size of the cohort.
   std::int64_t size() const override { return setting_.expected_cohort; }
   /// The privatised mean. The same key has the same answer, however often it is asked for. Of a key that is
-  /// not declared it is an exact access, whatever was sent: clients may have chosen the name.
+  /// not declared it is an exact access, whatever was sent: clients may have chosen the name. Where messages
+  /// are declared, the first exact access of a run must come before any noised answer, here and below: one
+  /// that such an answer decided on would make a run infinite that is finite without it.
   Params mean(Key<Params> key) const override;
   /// Refused: a client's influence on a weighted mean is not bounded by the clip norm.
   Params mean(Key<Params> key, Key<std::int64_t> weight) const override;
@@ -64,6 +67,7 @@ class PrivateUplink final : public Uplink {
  private:
   // Two threads that ask at once would have their sums under one noise.
   void refuse_other_threads(const char* what) const;
+  void look_exactly(const char* what) const;
   double rate() const;
   const GaussianRelease& release() const;
   void adapt_clip_norm() const;

@@ -120,21 +120,22 @@ bool Simulation::foresee_round(std::int64_t round, const std::vector<std::int64_
       ledger.record(round, client, *accesses);
     }
   }
-  if (const auto again = same_again(ledger.population())) {
+  const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
+  const bool has_messages =
+      clients == nullptr || (uplinks_.at(static_cast<std::size_t>(round)) && !declares_nothing(round));
+  if (const auto again = same_again(ledger.population()); again && !again->unmade() && has_messages) {
     ledger.record_population(round, *again);
     return complete;
   }
   std::vector<Access> everybody;
   // Before the first round that has messages: a server that asks for no sum has no use for a budget. One that
   // asked, asks again.
-  const auto* clients = std::get_if<ClientPolicy>(&setup_.policy);
   const std::vector<Ledger::Segment>& before = ledger.population();
   const bool asks =
       round_ == 0 || (!before.empty() && (before.back().unmade || !before.back().accesses.empty()));
   if (clients != nullptr && asks && !declares_nothing(round))
     everybody = sum_of(*clients, round).accesses().list();
-  if (clients != nullptr && !uplinks_.at(static_cast<std::size_t>(round)))
-    everybody.push_back({ExactAccess{kUndeclaredMessages}, 1});
+  if (clients != nullptr) add_undeclared(round, everybody);
   if (round == 1) add_to_first_round(everybody);
   if (!everybody.empty()) ledger.record_population(round, of_everybody(round, std::move(everybody)));
   return complete;

@@ -78,7 +78,7 @@ RoundAccesses Simulation::dearer(RoundAccesses left, RoundAccesses right) const 
 
 void Simulation::charge_rest() {
   if (unit(setup_.policy) == Unit::kNothing || finished() || ledger_.ended_after() != 0) return;
-  const Downlink downlink = opened(next_downlink());
+  const Downlink downlink = opened(next_downlink(), first_look());
   const auto newcomers = train_newcomers(downlink);
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
   std::optional<PrivateUplink> sum;
@@ -118,8 +118,9 @@ void Simulation::charge_rest() {
     if (policy == nullptr) continue;
     // Whatever the rounds so far did, a server may ask for a sum wherever there are messages.
     const bool silent = declares_nothing(round);
-    ledger_.record_population(round,
-                              of_everybody(round, silent ? std::vector<Access>() : sum->accesses().list()));
+    std::vector<Access> everybody = silent ? std::vector<Access>() : sum->accesses().list();
+    add_undeclared(round, everybody);
+    ledger_.record_population(round, of_everybody(round, std::move(everybody)));
     if (policy->as_if_cohort > 0)
       ledger_.record_as_if(round, silent ? RoundAccesses() : sum->as_if_accesses());
   }

@@ -125,7 +125,7 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     done();
   };
   if (setup_.crew != nullptr) {
-    put(loop.job, kTraining, round, downlink.sent);
+    put(loop.job, kTraining, round, downlink.sent, downlink.look);
     // No rank but the first keeps them: they may be drawn from where nobody can draw them again.
     if (responses_) put(loop.job, encode(Message{{kLabels, train_.targets}}));
   }
@@ -144,7 +144,8 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
 
 Handle Simulation::open_training(Parts& job) {
   const auto round = job.next<std::int64_t>();
-  Downlink downlink = opened(job.next<Bytes>());
+  auto sent = job.next<Bytes>();
+  Downlink downlink = opened(std::move(sent), job.next<FirstLook>());
   if (responses_) train_.targets = message_from(job.part())[kLabels];
   return [this, round, downlink = std::move(downlink)](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();

@@ -43,6 +43,7 @@ PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t ro
                                      std::vector<Message> uplinks) const {
   return {{.policy = policy,
            .declared = uplinks_.at(static_cast<std::size_t>(round)),
+           .look = first_look(),
            .clip_norm = clip_norm_,
            .expected_cohort = setup_.cohort_size,
            .population = population(),
@@ -62,6 +63,11 @@ bool Simulation::declares_nothing(std::int64_t round) const {
   if (unit(setup_.policy) != Unit::kClient) return false;
   const auto& declared = uplinks_.at(static_cast<std::size_t>(round));
   return declared && declared->empty();
+}
+
+void Simulation::add_undeclared(std::int64_t round, std::vector<Access>& everybody) const {
+  if (!uplinks_.at(static_cast<std::size_t>(round)))
+    everybody.push_back({ExactAccess{kUndeclaredMessages}, 1});
 }
 
 // A round without messages was planned as such: no answer had a say in what it asks for.
@@ -101,8 +107,8 @@ Bytes Simulation::next_downlink() const {
   return broadcast(round_ + 1, unused);
 }
 
-Simulation::Downlink Simulation::opened(Bytes bytes) const {
-  Downlink downlink{.message = message_from(bytes), .centres = {}, .sent = {}, .keeps_batches = false};
+Simulation::Downlink Simulation::opened(Bytes bytes, FirstLook look) const {
+  Downlink downlink{.message = message_from(bytes), .centres = {}, .sent = {}, .look = look};
   downlink.sent = std::move(bytes);
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy))
     downlink.centres = {setup_.algorithm.centres(downlink.message), params_, policy->by_tensor};
@@ -119,6 +125,22 @@ void Simulation::check_unwritten(const Bytes& sent, const Message& downlink, std
           "Change a copy: a clone() of a tensor, or Params of its own; data() and pointers are no copy"});
 }
 
+FirstLook Simulation::first_look() const {
+  bool exact = false, noised = false;
+  const auto look = [&](const std::vector<Ledger::Segment>& segments) {
+    for (const Ledger::Segment& segment : segments) {
+      exact = exact || any_event(segment.accesses, is_exact);
+      noised = noised || any_event(segment.accesses, is_noised);
+    }
+  };
+  look(ledger_.population());
+  // Those of clients are theirs alone under the other policies.
+  if (unit(setup_.policy) == Unit::kRecord) {
+    for (const auto& [client, record] : ledger_.clients()) look(record.segments);
+  }
+  return exact ? FirstLook::kTaken : noised ? FirstLook::kTooLate : FirstLook::kOpen;
+}
+
 SeenUplink Simulation::next_uplink(std::int64_t client) {
   const std::int64_t round = round_ + 1;
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
@@ -128,7 +150,7 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
     if (!std::ranges::binary_search(cohort, client))
       cohort.insert(std::ranges::upper_bound(cohort, client), client);
   }
-  Downlink downlink = opened(next_downlink());
+  Downlink downlink = opened(next_downlink(), first_look());
   downlink.keeps_batches = true;
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [] {});
   const LocalResult& own =
@@ -179,7 +201,7 @@ results::RoundRecord Simulation::play_round() {
   RoundNotes notes;
   Server server = server_view(round, params_, server_state_, notes);
 
-  const Downlink downlink = opened(broadcast(round, notes));
+  const Downlink downlink = opened(broadcast(round, notes), first_look());
   check_forecast(round, cohort, downlink.centres);
   Ledger ledger = ledger_;
   std::vector<LocalResult> local;

@@ -230,6 +230,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   oracle->seal_in_votes(state, result.observed);
   std::optional<AccessPlan> plan;
   if (unit(setup_.policy) == Unit::kRecord) plan = plan_of(client, round, past.participations, *oracle);
+  if (plan) oracle->hold_to_plan(downlink.look);
   const PublicCompute compute(compute_, oracle->casting_votes());
   Client view = client_view(client, round, past.participations, *oracle, compute, state, result.observed);
   // A copy of its own, gradients of its tensors included: what a client writes reaches no other, nor the

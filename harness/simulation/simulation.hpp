@@ -243,8 +243,11 @@ class Simulation {
     // Whether results hold last batches, for attacks: of a large cohort these are many small pieces of memory
     // between large ones.
     bool keeps_batches = false;
+    FirstLook look = FirstLook::kTaken;
   };
-  Downlink opened(Bytes bytes) const;
+  Downlink opened(Bytes bytes, FirstLook look = FirstLook::kTaken) const;
+  // After the rounds so far.
+  FirstLook first_look() const;
   // Of the policy "local".
   DeclaredUplink declared_uplink(std::int64_t client, std::int64_t round, std::int64_t examples) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
@@ -290,6 +293,8 @@ class Simulation {
   PrivateUplink sum_of(const ClientPolicy& policy, std::int64_t round) const;
   // Whether clients declare to send nothing in that round, under the policy "client".
   bool declares_nothing(std::int64_t round) const;
+  // Adds what is charged where they declare nothing, under the same policy.
+  void add_undeclared(std::int64_t round, std::vector<Access>& everybody) const;
   RoundAccesses of_everybody(std::int64_t round, std::vector<Access> accesses) const;
   // The next round; where it throws, model, server state and clip norm are to be put back.
   results::RoundRecord play_round();

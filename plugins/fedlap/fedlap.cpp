@@ -109,8 +109,10 @@ class FedLap final : public Configured<Settings> {
     optimise_globally(config_, server, uplink);
   }
 
-  // Fewer where a walk leaves the radius, or a trial on the client ends early.
+  // Fewer where a walk leaves the radius, or a trial on the client ends early. Exact losses, which are looked
+  // at after gradients, are in no plan.
   std::optional<AccessPlan> access_plan(const Client& /*client*/) const override {
+    if (config_.measures_regions() && config_.region == "loss") return std::nullopt;
     AccessPlan plan;
     plan.gradients[config_.batch_size] += config_.trajectories * config_.outer_steps * config_.real_batches;
     if (config_.server_calibration) ++plan.gradients[0];

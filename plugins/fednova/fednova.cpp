@@ -60,8 +60,8 @@ class FedNova final : public Configured<Config> {
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {
-    const Params mean = weighted_mean(uplink, kUpdate, config_);
-    server.params.add_scaled(config_.server_rate * effective_steps(uplink), mean);
+    const double steps = effective_steps(uplink);  // first: exact accesses come before noised answers
+    server.params.add_scaled(config_.server_rate * steps, weighted_mean(uplink, kUpdate, config_));
   }
 
  private:

@@ -135,10 +135,12 @@ class SdaFl final : public Configured<Config> {
   }
 
   // A generator is trained once, after the steps of that round. How much of a budget these leave for it is
-  // not known before they are done; the other generators ask for as much with a budget as without.
+  // not known before they are done; the other generators ask for as much with a budget as without. Examples
+  // themselves, after these steps, are in no plan.
   std::optional<AccessPlan> access_plan(const Client& client) const override {
     const bool spends_budget = config_.generator == "psg" || config_.generator == "datalens";
-    if (spends_budget && client.budget > 0 && uploads(client)) return std::nullopt;
+    const bool unknown = config_.generator == "real" || (spends_budget && client.budget > 0);
+    if (unknown && uploads(client)) return std::nullopt;
     AccessPlan plan = uploads(client) ? generation_plan(config_, client) : AccessPlan();
     plan.gradients[config_.batch_size] += config_.steps(client.oracle);
     return plan;

@@ -52,7 +52,7 @@ void compare_client_tests(const results::RunDirectory& run, const Experiment& ex
   }
   for (const auto& score : scores->clients) tested[score.client] = score.test_examples;
   results::Comparison compare(verification, run.path() / results::kClientsFile);
-  compare.integer("clients tested", std::ssize(tested), std::ssize(due));
+  compare.same("clients tested", std::ssize(tested), std::ssize(due));
   results::Kinds kinds(std::move(compare));
   for (const auto& [client, examples] : tested) {
     const auto found = due.find(client);

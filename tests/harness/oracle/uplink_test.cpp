@@ -191,11 +191,12 @@ TEST(PrivateUplink, ChargesInfinityForMeansThatAreNotDeclared) {
   Server40 server{client_policy(5, 1)};
   server.declared = {kFirst, Key<std::int64_t>{"second"}};
   for (const std::vector<Message>& messages : {std::vector<Message>(), {two_vectors({1, 2}, {3, 4})}}) {
-    const PrivateUplink uplink = server.receive(messages);
-    (void)uplink.mean(kFirst);
-    EXPECT_EQ(uplink.accesses().list().size(), 1U);
+    const PrivateUplink uplink = server.receive(messages), late = server.receive(messages);
     (void)uplink.mean(kSecond);
     EXPECT_TRUE(contains(uplink.accesses().list(), Access{ExactAccess{kUndeclaredMessages}, 1}));
+    (void)late.mean(kFirst);
+    EXPECT_EQ(late.accesses().list().size(), 1U);
+    expect_refused("for the first time after noised answers", [&] { (void)late.mean(kSecond); });
   }
 }
 

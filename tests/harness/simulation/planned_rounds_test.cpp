@@ -1,6 +1,8 @@
 // What is charged for rounds as they were planned: when data end a run, and when clients ask for less.
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,19 @@ TEST_F(EarlyEnds, ChargeThePlanWhereRoundsDifferInCost) {
       EXPECT_EQ(algorithm.trained, 0);
     }
   }
+}
+
+// What is undeclared is known before anybody works.
+TEST_F(EarlyEnds, ChargeUndeclaredMessagesOfRoundsThatAreLeftOut) {
+  algorithm.entries = [](std::int64_t round) -> std::vector<UplinkEntry> {
+    if (round >= 5) throw Error::of("synthetic images");
+    return {kUpdate, kControl, kExamples};
+  };
+  Simulation stopped(setup_on(pool, 6, 4, clients_hidden()));
+  stopped.next_round();
+  EXPECT_TRUE(std::isfinite(*odometer_reading(stopped.ledger())));
+  stopped.charge_rest();
+  EXPECT_EQ(odometer_reading(stopped.ledger()), kInfinity);
 }
 
 // Four batches and a gradient of the whole shard are planned; data take fewer batches, and no gradient of the
@@ -375,6 +390,47 @@ TEST_F(Forecasts, TellWhatTheLedgerWillHold) {
     EXPECT_EQ(forecast.epsilon, odometer_reading(run.ledger()));
     algorithm.trained = 0;
   }
+}
+
+// What clients declare for each round counts, not what rounds before it cost.
+class ForecastsOfMessages : public PrivateRuns {
+ protected:
+  // Rounds of a run of six that have messages; those from `undeclared` on declare nothing.
+  SimulationSetup run_of(const std::set<std::int64_t>& speaking, double budget, std::int64_t undeclared = 7) {
+    algorithm.entries = [=](std::int64_t round) -> std::vector<UplinkEntry> {
+      if (round >= undeclared) throw Error::of("synthetic images");
+      return speaking.contains(round) ? std::vector<UplinkEntry>{kUpdate} : std::vector<UplinkEntry>();
+    };
+    algorithm.on_send = [=](Client& client, Message& uplink) {
+      uplink = speaking.contains(client.round) ? Message{{kUpdate, uplink[kUpdate]}} : Message();
+    };
+    algorithm.on_aggregate = [=](Server& server, const Uplink& uplink) {
+      if (speaking.contains(server.round)) server.params += uplink.mean(kUpdate);
+    };
+    return setup_on(pool, 6, 4, with_budget(clients_hidden(), budget));
+  }
+};
+
+TEST_F(ForecastsOfMessages, AreThoseOfEachRound) {
+  using Rounds = std::set<std::int64_t>;
+  for (const Rounds& speaking : {Rounds{3, 4, 5, 6}, Rounds{1, 2, 3}, Rounds{1, 2, 5, 6}, Rounds{2, 4}}) {
+    Simulation run(run_of(speaking, 0));
+    const Forecast forecast = run.forecast();
+    while (!run.finished()) run.next_round();
+    EXPECT_EQ(forecast.epsilon, odometer_reading(run.ledger())) << *speaking.begin();
+    // Nobody works for a round that the budget does not pay for.
+    const double budget = *odometer_reading(run.ledger()) * 0.999;
+    Simulation limited(run_of(speaking, budget));
+    const std::int64_t paid = limited.forecast().rounds;
+    EXPECT_EQ(paid, *speaking.rbegin() - 1);
+    algorithm.trained = 0;
+    for (std::int64_t round = 1; round <= paid; ++round) limited.next_round();
+    const int trained = algorithm.trained;
+    EXPECT_THROW(limited.next_round(), BudgetSpent);
+    EXPECT_EQ(algorithm.trained, trained);
+    EXPECT_LE(*odometer_reading(limited.ledger()), budget);
+  }
+  EXPECT_EQ(Simulation(run_of({1, 2, 3, 4, 5, 6}, 0, 5)).forecast().epsilon, kInfinity);
 }
 
 // Of rounds that a budget pays for there are then some, and not all.

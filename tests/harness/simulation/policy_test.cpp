@@ -1,5 +1,7 @@
 // Rounds under privacy policies: what the ledger holds of them, and what they answer.
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -199,6 +201,71 @@ TEST_F(Policies, ChargeInfinityForRawMessagesOfHiddenClients) {
   EXPECT_EQ(hidden_clients.next_round().epsilon, kInfinity);
   // Of hidden records, messages are what is left after the mechanism.
   EXPECT_TRUE(std::isfinite(*hidden_records.next_round().epsilon));
+}
+
+// Noised answers would decide whether a run is infinite: one that is not would promise what its neighbour
+// does not keep.
+TEST_F(Policies, RefuseAFirstExactLookAtMessagesAfterNoisedAnswers) {
+  const auto look = [](const Uplink& uplink) { (void)uplink.each(); };
+  const auto ask_for_another = [](const Uplink& uplink) { (void)uplink.mean(Key<Params>{"other"}); };
+  const auto answer = [](const Uplink& uplink) { (void)uplink.mean(kUpdate); };
+  const auto nothing = [](const Uplink&) {};
+  using Ask = std::function<void(const Uplink&)>;
+  // In rounds 1 and 2, one after the other.
+  const auto refused = [&](const std::vector<std::vector<Ask>>& rounds) {
+    algorithm.on_aggregate = [&](Server& server, const Uplink& uplink) {
+      for (const Ask& ask : rounds.at(static_cast<std::size_t>(server.round - 1))) ask(uplink);
+    };
+    Simulation simulation(setup(clients_hidden()));
+    simulation.next_round();
+    Simulation resumed(setup(clients_hidden()));
+    resumed.restore(simulation.save());
+    try {
+      resumed.next_round();
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("messages exactly for the first time after noised answers"));
+      return true;
+    }
+    EXPECT_EQ(odometer_reading(resumed.ledger()), kInfinity);
+    return false;
+  };
+  EXPECT_TRUE(refused({{answer}, {look}}));
+  EXPECT_TRUE(refused({{answer}, {ask_for_another}}));
+  EXPECT_TRUE(refused({{nothing}, {answer, look}}));
+  EXPECT_FALSE(refused({{nothing}, {look, answer}}));
+  EXPECT_FALSE(refused({{look, answer}, {answer, look}}));
+}
+
+TEST_F(Policies, RefuseAFirstExactLookAtExamplesThatNoPlanHasAfterNoisedAnswers) {
+  // Looks before or after the gradients of some rounds.
+  const auto refused = [&](bool plans, std::int64_t first_look, bool before) {
+    algorithm.plan = [plans](const Client&) {
+      return plans ? std::optional(AccessPlan{.gradients = {{5, 4}}}) : std::nullopt;
+    };
+    algorithm.steps = 0;
+    algorithm.on_train = [=](Client& client) {
+      const auto look = [&] {
+        if (client.round >= first_look)
+          (void)client.oracle.loss(Params::zeros(client.model.layout(), client.model.options()));
+      };
+      if (before) look();
+      take_gradients(client, 5, 4);
+      if (!before) look();
+    };
+    Simulation simulation(setup_on(pool, 2, 4, records_hidden()));
+    try {
+      while (!simulation.finished()) simulation.next_round();
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("examples exactly for the first time after noised answers"));
+      return true;
+    }
+    EXPECT_EQ(odometer_reading(simulation.ledger()), kInfinity);
+    return false;
+  };
+  for (const bool before : {true, false}) EXPECT_TRUE(refused(true, 2, before));
+  EXPECT_TRUE(refused(true, 1, false));
+  EXPECT_FALSE(refused(true, 1, true));
+  EXPECT_FALSE(refused(false, 2, false)) << "which is noted where there is no plan";
 }
 
 TEST_F(Policies, ChargeNothingWhenNothingIsAsked) {
