@@ -135,17 +135,22 @@ void CellRecord::open(const fs::path& path, const std::string& toml) {
 
 void CellRecord::restore(Simulation& simulation) {
   std::optional<Published> published;
+  std::optional<results::RoundRecord> unpublished;
   if (directory_->has(results::kCheckpointFile)) {
     const std::string bytes = directory_->read_file(results::kCheckpointFile, kMostBytesOfFile);
     try {
       simulation.restore(std::as_bytes(std::span(bytes)), [&](const std::string& text) {
         published = parse_published(text);
         check_cell(*directory_, constant_files_.at(results::kExperimentFile), *published);
+        if (!published->unpublished.empty()) unpublished = round_from(published->unpublished);
       });
     } catch (const Error& error) {
-      if (!error.complaint().place.file.empty()) throw;  // of another file that the checkpoint needs
+      const std::string& place = error.complaint().place.file;
+      // Another file that the checkpoint needs is named by its path; what stands in the checkpoint is not.
+      if (!place.empty() && place != results::kCheckpointFile) throw;
       throw Error::in(directory_->path() / results::kCheckpointFile, error.complaint().found,
-                      {.remedy = "Remove the run directory to run this cell again from the start."});
+                      {.allowed = error.complaint().allowed,
+                       .remedy = "Remove the run directory to run this cell again from the start."});
     }
   }
   if (!simulation.repeatable()) {
@@ -170,10 +175,9 @@ void CellRecord::restore(Simulation& simulation) {
   } else {  // of a run that begins again, this process is the first
     own().write_file_atomically(results::kEnvironmentFile, results::json_text(environment_, 1) + "\n");
   }
-  const bool lacks_last = published && !published->unpublished.empty() &&
-                          directory_->rounds_recorded() < simulation.rounds_done();
+  const bool lacks_last = unpublished && directory_->rounds_recorded() < simulation.rounds_done();
   own().truncate_rounds(simulation.rounds_done() - (lacks_last ? 1 : 0));
-  if (published && !published->unpublished.empty()) publish(round_from(published->unpublished), simulation);
+  if (unpublished) publish(*unpublished, simulation);
   if (const auto with_build = environment_with_build(directory_->path(), environment_, summary_.algorithm,
                                                      simulation.rounds_done() + 1))
     own().write_file_atomically(results::kEnvironmentFile, *with_build);

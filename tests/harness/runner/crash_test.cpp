@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/runner/record/published.hpp"
+#include "harness/simulation/checkpoint.hpp"
 #include "results/record/run_setup.hpp"
 #include "tests/harness/runner/crashing_runs.hpp"
 #include "tests/message_of.hpp"
@@ -191,6 +193,27 @@ TEST_P(Crashes, DoNotGoOnFromTheCheckpointOfAnotherCell) {
   name_of_cell = "another";
   results::replace_file(run_and_interrupt_after(1) / results::kCheckpointFile, checkpoint);
   test::expect_refused("checkpoint.bin: is of another cell", [&] { run_here(); });
+}
+
+// Its checksum says nothing of what another build wrote there.
+TEST_P(Crashes, NameTheCheckpointWhoseTextsAreDamaged) {
+  const fs::path file = run_and_interrupt_after(1) / results::kCheckpointFile;
+  const std::string bytes = results::read_whole_file(file);
+  const auto expect_refused = [&](const std::string& found, const auto& damage) {
+    Checkpoint checkpoint = unpack_checkpoint(std::as_bytes(std::span(bytes)), model);
+    damage(checkpoint.unpublished);
+    const Bytes damaged = pack_checkpoint(checkpoint);
+    results::replace_file(file, {reinterpret_cast<const char*>(damaged.data()), damaged.size()});
+    EXPECT_THAT(test::message_of([&] { run_here(); }),
+                testing::AllOf(testing::StartsWith(file.string() + ": " + found),
+                               testing::HasSubstr("Remove the run directory to run this cell again")));
+  };
+  expect_refused("not valid JSON", [](std::string& text) { text.pop_back(); });
+  expect_refused("field \"round\" is missing", [](std::string& text) {
+    Published published = parse_published(text);
+    published.unpublished = "{}\n";
+    text = to_json_text(published);
+  });
 }
 
 // Of a commit, and a digest of the plugin.
