@@ -67,18 +67,19 @@ Sweep shared_sweep(const Sweep& sweep) {
   return shared;
 }
 
+std::optional<std::string> own_key(const std::string& path, const std::string& label) {
+  for (const std::string& begin :
+       {fmt::format("{}{}.", kAlgorithmPaths, label), fmt::format("{}\"{}\".", kAlgorithmPaths, label)}) {
+    if (path.starts_with(begin)) return path.substr(begin.size());
+  }
+  return std::nullopt;
+}
+
 Sweep own_sweep(const Sweep& sweep, const std::string& label) {
   Sweep own;
   for (const auto& [path, value] : sweep) {
-    if (!path.starts_with(kAlgorithmPaths)) continue;
-    // The label may stand in quotes, as in an override.
-    for (const std::string& prefix :
-         {fmt::format("{}{}.", kAlgorithmPaths, label), fmt::format("{}\"{}\".", kAlgorithmPaths, label),
-          std::string(kAlgorithmPaths)}) {
-      if (!path.starts_with(prefix)) continue;
-      own.emplace_back(path.substr(prefix.size()), value);
-      break;
-    }
+    if (path.starts_with(kAlgorithmPaths))
+      own.emplace_back(own_key(path, label).value_or(path.substr(kAlgorithmPaths.size())), value);
   }
   return own;
 }

@@ -29,6 +29,10 @@ std::string parameter_of(const std::string& path);
 /// Without the settings of single algorithms: what rows share that are compared.
 Sweep shared_sweep(const Sweep& sweep);
 
+/// The key of a setting of the algorithm with that label, which may stand in quotes, as in an override: "mu"
+/// by "algorithms.fedprox.mu". None where the path is not of that algorithm.
+std::optional<std::string> own_key(const std::string& path, const std::string& label);
+
 /// The settings of the algorithm with that label, by their keys: {"mu", "0.1"}.
 Sweep own_sweep(const Sweep& sweep, const std::string& label);
 

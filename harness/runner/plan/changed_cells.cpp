@@ -12,6 +12,7 @@
 #include "harness/runner/plan/experiment_data.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_setup.hpp"
+#include "results/record/sweep.hpp"
 #include "results/table/notes.hpp"
 
 namespace fedarena {
@@ -25,8 +26,6 @@ constexpr std::size_t kMostCells = 3;
 // "experiment.rounds was 3, now 4", and the cells that it concerns.
 using Changes = std::map<std::string, std::vector<std::string>>;
 
-constexpr std::string_view kAlgorithms = "algorithms.";
-
 // An algorithm's own keys of privacy that changed as the shared ones did, from which it has them.
 std::set<std::string> repeated_changes(const std::map<std::string, std::string>& had,
                                        const std::map<std::string, std::string>& has) {
@@ -38,7 +37,7 @@ std::set<std::string> repeated_changes(const std::map<std::string, std::string>&
   for (const auto* settings : {&had, &has}) {
     for (const auto& [key, value] : *settings) {
       if (!key.starts_with("algorithms.privacy.")) continue;
-      const std::string shared = key.substr(kAlgorithms.size());
+      const std::string shared = key.substr(results::kAlgorithmPaths.size());
       if (of(had, key) == of(had, shared) && of(has, key) == of(has, shared)) repeated.insert(key);
     }
   }
@@ -47,7 +46,8 @@ std::set<std::string> repeated_changes(const std::map<std::string, std::string>&
 
 // Whether the file says it of one algorithm or in [training], of all.
 std::string name_of(std::string key) {
-  return key.starts_with(kAlgorithms) ? key.replace(0, kAlgorithms.size(), "the algorithm's ") : key;
+  constexpr std::string_view kOwn = results::kAlgorithmPaths;
+  return key.starts_with(kOwn) ? key.replace(0, kOwn.size(), "the algorithm's ") : key;
 }
 
 void add_changes(Changes& changes, const std::string& before, const std::string& now,
@@ -182,8 +182,8 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     const auto run = results::RunDirectory::resume(path);
     std::set<std::string> unknown;
     for (const std::string& setting : tuned) {
-      const bool of_another = setting.starts_with("algorithms.") &&
-                              !setting.starts_with(fmt::format("algorithms.{}.", cell.algorithm->label));
+      const bool of_another =
+          setting.starts_with(results::kAlgorithmPaths) && !results::own_key(setting, cell.algorithm->label);
       if (!of_another) unknown.insert(setting.substr(setting.rfind('.') + 1));
     }
     if (cell.algorithm->noise_for_epsilon() > 0) unknown.insert({kNoiseForEpsilon, kNoiseMultiplier});

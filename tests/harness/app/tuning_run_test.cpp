@@ -164,6 +164,20 @@ TEST_F(TuningRun, GoesOnWithTrialsThatAreThere) {
                 "algorithms.fedavg.rate=0.05, now 3 trials (grid, seed 0): algorithms.fedavg.rate=0.05"));
 }
 
+// As in an override, a label may stand in quotes.
+TEST_F(TuningRun, GoesOnWhereALabelStandsInQuotes) {
+  SmallExperiment quoted =
+      tuned("label = \"prox.1\"\n\n[tuning]\n\"algorithms.\\\"prox.1\\\".mu\" = [0.5, 1]\n");
+  quoted.algorithms = {"fedprox"};
+  run_small(scratch, quoted, "");
+  const auto before = snapshot_of(scratch / "runs");
+  succeed("run small.toml --resume --dry-run");
+  succeed("run small.toml --resume");
+  EXPECT_TRUE(snapshot_of(scratch / "runs") == before);
+  EXPECT_THAT(refused("run small.toml --resume --set 'algorithms.\"prox.1\".rate=0.5'"),
+              HasSubstr("rate was "));
+}
+
 TEST_F(TuningRun, SaysWhyTrialsThatAreThereDoNotServe) {
   run_small(scratch, tuned(), "");
   fs::remove_all(scratch / "runs/small");

@@ -127,6 +127,8 @@ TEST(Sweep, PartsAreToldApart) {
   EXPECT_THAT(shared_sweep(sweep), ElementsAre(testing::Pair("data.name", "glyphs")));
   EXPECT_THAT(own_sweep({sweep[1]}, "fedprox"), ElementsAre(testing::Pair("mu", "1")));
   EXPECT_THAT(own_sweep({sweep[0]}, "a.b"), ElementsAre(testing::Pair("mu", "2")));
+  EXPECT_EQ(own_key(sweep[0].first, "a.b"), "mu");
+  EXPECT_EQ(own_key(sweep[0].first, "fedprox"), std::nullopt);
   EXPECT_EQ(swept_in(sweep, "data"), "data.name=glyphs");
   EXPECT_EQ(swept_in(sweep, "dat"), "");
   EXPECT_EQ(without_swept("iid", sweep, "data"), "iid");
