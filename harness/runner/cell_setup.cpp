@@ -16,22 +16,23 @@
 #include "results/record/partition_file.hpp"
 
 namespace fedarena {
+namespace {
 
-PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
-  return make_policy(entry.privacy.name, entry.privacy.settings);
+PrivacyPolicy made(const Choice& policy) { return make_policy(policy.name, policy.settings); }
+
+}  // namespace
+
+PrivacyPolicy policy_of(const AlgorithmEntry& entry) { return made(entry.privacy); }
+
+bool hides_label_counts(const GridPoint& point) {
+  return std::ranges::any_of(
+      point.policies, [](const Choice& policy) { return !accounting(made(policy)).public_label_counts; });
 }
 
-bool hides_label_counts(const Experiment& experiment) {
-  return std::ranges::any_of(experiment.algorithms, [](const AlgorithmEntry& entry) {
-    return entry.is_private() && !accounting(policy_of(entry)).public_label_counts;
-  });
-}
-
-std::string taken_words(const Experiment& experiment, const Dataset& dataset) {
-  const bool hides_inputs = std::ranges::any_of(experiment.algorithms, [](const AlgorithmEntry& entry) {
-    return entry.is_private() && unit(policy_of(entry)) != Unit::kLabel;
-  });
-  return (hides_label_counts(experiment) ? dataset.taken_without_labels : dataset.taken) +
+std::string taken_words(const GridPoint& point, const Dataset& dataset) {
+  const bool hides_inputs = std::ranges::any_of(
+      point.policies, [](const Choice& policy) { return unit(made(policy)) != Unit::kLabel; });
+  return (hides_label_counts(point) ? dataset.taken_without_labels : dataset.taken) +
          (hides_inputs ? "" : dataset.overlap);
 }
 

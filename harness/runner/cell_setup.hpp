@@ -32,12 +32,12 @@ struct CellResources {
 /// The policy that an entry chose.
 PrivacyPolicy policy_of(const AlgorithmEntry& entry);
 
-/// Whether some algorithm runs under a policy that hides how many examples of which class each client holds,
-/// and does not declare that public.
-bool hides_label_counts(const Experiment& experiment);
+/// Whether some algorithm of the point's file runs under a policy that hides how many examples of which class
+/// each client holds, and does not declare that public.
+bool hides_label_counts(const GridPoint& point);
 
-/// What was taken from the user's own files, without what labels tell where the experiment hides that.
-std::string taken_words(const Experiment& experiment, const Dataset& dataset);
+/// What was taken from the user's own files, without what such policies hide.
+std::string taken_words(const GridPoint& point, const Dataset& dataset);
 
 /// The canaries that an experiment asks for.
 CanaryPlan canary_plan(const Experiment& experiment);

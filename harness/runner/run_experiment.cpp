@@ -188,7 +188,7 @@ class Arena {
     const auto dealt = inputs_.dealt(experiment, cell.seed);
     say_once(
         fmt::format("seed {}: {}", cell.seed,
-                    describe(hides_label_counts(experiment) ? without_labels(dealt->card) : dealt->card)));
+                    describe(hides_label_counts(*cell.point) ? without_labels(dealt->card) : dealt->card)));
     return run_cell(cell, *dealt, checks_.environment(experiment.device),
                     {.resources = resources_,
                      .options = options_,

@@ -51,13 +51,14 @@ struct PartitionView {
 constexpr const char* kLabelsHidden =
     "how many examples of which class each client holds is private in this experiment, and left out";
 
-PartitionView view(const Experiment& experiment, std::int64_t seed, SharedInputs& inputs) {
+PartitionView view(const GridPoint& point, std::int64_t seed, SharedInputs& inputs) {
+  const Experiment& experiment = point.experiment;
   const auto dealt = inputs.dealt(experiment, seed);
-  const bool hides_labels = hides_label_counts(experiment);
+  const bool hides_labels = hides_label_counts(point);
   const PartitionCard card = hides_labels ? without_labels(dealt->card) : dealt->card;
   return {.card = card,
           .record = recorded_partition(experiment, seed, card),
-          .taken = taken_words(experiment, inputs.dataset(experiment)),
+          .taken = taken_words(point, inputs.dataset(experiment)),
           .hides_labels = hides_labels};
 }
 
@@ -128,11 +129,11 @@ std::string assignment_csv(const PartitionedData& dealt, const Dataset& dataset)
 }
 
 // The one that is asked for, or the only one.
-const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionArguments& arguments) {
-  if (!arguments.point && points.size() == 1) return points.front().experiment;
+const GridPoint& chosen(const std::vector<GridPoint>& points, const PartitionArguments& arguments) {
+  if (!arguments.point && points.size() == 1) return points.front();
   std::vector<std::string> names;
   for (const GridPoint& point : points) {
-    if (arguments.point && point.name == *arguments.point) return point.experiment;
+    if (arguments.point && point.name == *arguments.point) return point;
     if (!point.name.empty()) names.push_back(point.name);
   }
   if (names.empty()) {
@@ -154,7 +155,8 @@ int run_partition(const PartitionArguments& arguments) {
   const std::vector<GridPoint> points =
       read_grid(config::read_document(arguments.experiment.file), arguments.experiment.overrides,
                 make_catalog(host), arguments.experiment.profile);
-  const Experiment& experiment = chosen(points, arguments);
+  const GridPoint& point = chosen(points, arguments);
+  const Experiment& experiment = point.experiment;
   if (!file.empty()) {
     std::vector<fs::path> read = own_files(experiment);
     read.push_back(arguments.experiment.file);
@@ -162,7 +164,7 @@ int run_partition(const PartitionArguments& arguments) {
   }
   const std::int64_t seed = arguments.seed.value_or(experiment.seeds.front());
   SharedInputs inputs;
-  const PartitionView shown = view(experiment, seed, inputs);
+  const PartitionView shown = view(point, seed, inputs);
   if (file.extension() == ".csv") {
     const std::string lines = assignment_csv(*inputs.dealt(experiment, seed), inputs.dataset(experiment));
     results::replace_file(file, lines);

@@ -33,6 +33,7 @@ class Expansion {
       for (std::size_t algorithm = 0; algorithm < algorithms; ++algorithm)
         add(points, first, shared[index], experiments_[index], algorithm);
     }
+    share_policies(points);
     return points;
   }
 

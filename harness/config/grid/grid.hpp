@@ -16,6 +16,9 @@ struct GridPoint {
   /// What the sweep gives here, by path: {"partition.alpha", "0.1"}.
   std::vector<std::pair<std::string, std::string>> swept;
   Experiment experiment;  ///< complete, with these algorithms alone
+  /// The policies of all algorithms of the file, also of those at other points, without "none" and one of
+  /// each kind that hides the same: what one of them hides is told at no point.
+  std::vector<Choice> policies = {};
   bool operator==(const GridPoint&) const = default;
 };
 

@@ -40,6 +40,15 @@ void add_places_in(std::vector<std::string>& places, const ParsedValue& written)
   }
 }
 
+// A policy's name and declarations say what it hides, its numbers how well. Of one name all have the same
+// keys.
+bool hide_alike(const Choice& left, const Choice& right) {
+  const auto alike = [](const auto& one, const auto& other) {
+    return !std::holds_alternative<bool>(one.second) || one == other;
+  };
+  return left.name == right.name && std::ranges::equal(left.settings, right.settings, alike);
+}
+
 bool plain(char letter) {
   return is_letter_or_digit(letter) || std::string_view("-_.+").find(letter) != std::string_view::npos;
 }
@@ -118,6 +127,17 @@ Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension
     }
     complain(std::move(complaint));
   }
+}
+
+void share_policies(std::vector<GridPoint>& points) {
+  std::vector<Choice> policies;
+  for (const GridPoint& point : points) {
+    for (const AlgorithmEntry& entry : point.experiment.algorithms) {
+      const auto alike = [&](const Choice& policy) { return hide_alike(policy, entry.privacy); };
+      if (entry.is_private() && std::ranges::none_of(policies, alike)) policies.push_back(entry.privacy);
+    }
+  }
+  for (GridPoint& point : points) point.policies = policies;
 }
 
 bool is_heeded(const AlgorithmEntry& algorithm, const std::string& path) {

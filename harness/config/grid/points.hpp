@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/sweep.hpp"
 #include "harness/config/sections/reader.hpp"
 
@@ -28,6 +29,9 @@ Swept swept_at(const std::vector<Dimension>& dimensions, const Indices& at, cons
 /// failed unless its place is one of those values.
 Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension>& dimensions,
                          const Indices& at);
+
+/// Fills in the `policies` of each of a file's points.
+void share_policies(std::vector<GridPoint>& points);
 
 /// Whether a value under that path of a sweep counts for the algorithm, which may lack a setting that
 /// [training] or [privacy] gives to all, or give its own.

@@ -45,6 +45,7 @@ class Trials {
       plan.trials = static_cast<std::int64_t>(trials.size());
       for (Trial& trial : trials) add(plan, std::move(trial));
     }
+    share_policies(plan.points);
     return plan;
   }
 

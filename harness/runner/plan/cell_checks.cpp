@@ -187,7 +187,7 @@ std::int64_t CellChecks::check(const PlannedCell& cell) {
   const Dataset& dataset = inputs.dataset(experiment);
   const Model& model = inputs.model(experiment);
   inputs.initial_weights(experiment);
-  say_(taken_words(experiment, dataset));
+  say_(taken_words(*cell.point, dataset));
   if (const std::string note = data_note(experiment, dataset); !note.empty()) say_("note: " + note);
   const auto dealt = inputs.dealt(experiment, cell.seed);
   const auto clients = std::ssize(dealt->partition);

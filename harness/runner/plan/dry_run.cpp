@@ -134,7 +134,7 @@ class DryRun {
     const PlannedCell& cell = cells_[index];
     const Experiment& experiment = cell.point->experiment;
     const Dataset& dataset = inputs_.dataset(experiment);
-    if (const std::string taken = taken_words(experiment, dataset); !taken.empty()) taken_.insert(taken);
+    if (const std::string taken = taken_words(*cell.point, dataset); !taken.empty()) taken_.insert(taken);
     if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, dataset));
     const DealtShares shares = dealt_shares(cell, inputs_);
     const Start start = start_of(cell);

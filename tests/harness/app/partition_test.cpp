@@ -73,6 +73,19 @@ TEST_F(PartitionCommand, LeavesOutWhatAPolicyKeepsPrivate) {
   EXPECT_THAT(declared.out, HasSubstr("2 classes each, size 2,400 each, label entropy 0.69 nats"));
 }
 
+// At the point there is no algorithm under a policy, but the deal is the same.
+TEST_F(PartitionCommand, LeavesOutAtEveryPointWhatAPolicyOfTheFileKeepsPrivate) {
+  SmallExperiment experiment = partitioned(kClasses);
+  experiment.algorithms = {"fedprox", "fedavg"};
+  experiment.more =
+      "\n[algorithms.privacy]\npolicy = \"record\"\n\n[sweep]\n\"algorithms.fedprox.mu\" = [0.1, 1]\n";
+  experiment.write_to(scratch);
+  const std::string card = "classes: 5 clients, size 2,400 each, index hash ";
+  EXPECT_THAT(succeed("partition small.toml --point algorithms.fedprox.mu=0.1").out,
+              HasSubstr("in short   " + card));
+  EXPECT_THAT(succeed("run small.toml --only fedprox --only seed-3").err, HasSubstr("seed 3: " + card));
+}
+
 TEST_F(PartitionCommand, ShowsOnePointOfAGrid) {
   scratch.write("grid.toml", SmallExperiment{}.toml() + "\n[sweep]\n\"partition.clients\" = [3, 5]\n");
   EXPECT_THAT(succeed("partition grid.toml --point partition.clients=3").out, HasSubstr("iid: 3 clients, "));

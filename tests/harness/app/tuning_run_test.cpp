@@ -222,6 +222,16 @@ TEST_F(TuningRun, SaysThatNoEpsilonCoversTheTrials) {
   EXPECT_THAT(call("table runs/small").out, HasSubstr("epsilon does not cover the trials"));
 }
 
+// Its own trials are not the only ones that deal the data.
+TEST_F(TuningRun, LeavesOutOfAllTrialsWhatAPolicyKeepsPrivate) {
+  SmallExperiment experiment = tuned("\n[algorithms.privacy]\npolicy = \"record\"\n" + kTuning);
+  experiment.partition = "kind = \"classes\"\nclients = 5";
+  experiment.algorithms = {"fedprox", "fedavg"};
+  const Outcome run = run_small(scratch, experiment, "--set experiment.rounds=1");
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("seed 0: classes: 5 clients, sizes "), Not(HasSubstr("classes each"))));
+}
+
 TEST_F(TuningRun, TellsBeforehandWhatItWouldRun) {
   tuned().write_to(scratch);
   EXPECT_THAT(succeed("run small.toml --dry-run").out,

@@ -131,6 +131,17 @@ TEST(Sweep, OfAPolicyDoesNotRepeatAlgorithmsUnderAnother) {
   EXPECT_THAT(to_toml(points[1].experiment), Not(HasSubstr("noise_multiplier")));
 }
 
+TEST(Sweep, TellsEveryPointThePoliciesOfAll) {
+  const std::vector<GridPoint> points =
+      grid_of(with(private_sample(), "[algorithms.privacy]\nclip_norm = 0.2\n",
+                   "[algorithms.privacy]\npolicy = \"none\"\n") +
+              "[sweep]\n\"algorithms.fedprox.mu\" = [0.1, 0.2]\n");
+  ASSERT_THAT(names_of(points), ElementsAre("", "algorithms.fedprox.mu=0.1", "algorithms.fedprox.mu=0.2"));
+  for (const GridPoint& point : points)
+    EXPECT_THAT(point.policies, ElementsAre(points[0].experiment.algorithms[0].privacy)) << point.name;
+  EXPECT_THAT(grid_of(kSample).front().policies, IsEmpty());
+}
+
 TEST(Sweep, LeavesNoTraceInTheRecordedExperiment) {
   for (const GridPoint& point :
        swept("\"partition.clients\" = [5, 6]\n\"algorithms.fedprox.mu\" = [0.1, 0.2]\n")) {

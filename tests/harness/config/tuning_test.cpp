@@ -71,6 +71,16 @@ TEST(Tuning, TriesEveryCombinationOfAGrid) {
   EXPECT_EQ(rate_of(plan.points[1].experiment.algorithms[0]), 0.1);
 }
 
+TEST(Tuning, TellsEveryTrialThePoliciesOfAll) {
+  const auto plan =
+      plan_of(tuning_sample() +
+              "[algorithms.privacy]\npolicy = \"record\"\n[tuning]\n\"algorithms.FedAvg.rate\" = "
+              "[0.1, 0.2]\n\"algorithms.fedprox.mu\" = [0.5, 1]\n");
+  ASSERT_TRUE(plan && plan->points.size() == 4);
+  for (const GridPoint& point : plan->points)
+    EXPECT_THAT(fedarena::names_of(point.policies, &Choice::name), ElementsAre("record")) << point.name;
+}
+
 TEST(Tuning, TakesTablesOfValues) {
   const TuningPlan plan =
       tuned("\"training\" = [{rate = 0.1, batch_size = 8}, {rate = 0.2, batch_size = 16}]\n");
