@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@
 
 #include "harness/oracle/canaries.hpp"
 #include "harness/runner/cell_setup.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "results/record/attack_file.hpp"
 
 namespace fedarena {
@@ -125,14 +128,38 @@ std::set<std::int64_t> mislabelled(const FinishedRun& run) {
   return {canaries.places().begin(), canaries.places().end()};
 }
 
+// Who trained in the rounds after `round`, by the cohorts of a policy that does not draw them itself.
+std::set<std::int64_t> clients_after(const FinishedRun& run, std::int64_t round) {
+  const std::int64_t seed = run.summary().seed, clients = std::ssize(run.dealt().partition);
+  const std::vector<std::int64_t> held_out = held_out_clients(run.experiment(), seed, clients);
+  std::vector<std::int64_t> training;
+  for (std::int64_t client = 0; client < clients; ++client) {
+    if (!std::ranges::binary_search(held_out, client)) training.push_back(client);
+  }
+  std::set<std::int64_t> trained;
+  while (++round <= run.summary().rounds_done) {
+    for (const std::int64_t place : draw_cohort(static_cast<std::uint64_t>(seed), round, std::ssize(training),
+                                                run.experiment().cohort_size(clients)))
+      trained.insert(training[static_cast<std::size_t>(place)]);
+  }
+  return trained;
+}
+
 }  // namespace
 
 SeenExamples touched_examples(const FinishedRun& run) {
   SeenExamples touched{.part = &run.dataset().train};
   const Partition& partition = run.dealt().partition;
+  const PrivacyPolicy policy = policy_of(*run.cell().algorithm);
+  const auto* labels = std::get_if<LabelPolicy>(&policy);
+  const bool halved = labels != nullptr && labels->stages == 2;
+  const std::set<std::int64_t> later =
+      halved ? clients_after(run, labels->first_rounds) : std::set<std::int64_t>();
   for (std::int64_t client = 0; client < std::ssize(partition); ++client) {
     if (!run.took_part(client)) continue;
-    const auto& positions = partition[static_cast<std::size_t>(client)];
+    std::vector<std::int64_t> positions = partition[static_cast<std::size_t>(client)];
+    if (halved && !later.contains(client))
+      positions = label_halves(static_cast<std::uint64_t>(run.summary().seed), client, positions).first;
     touched.positions.insert(touched.positions.end(), positions.begin(), positions.end());
     touched.clients.insert(touched.clients.end(), positions.size(), client);
   }

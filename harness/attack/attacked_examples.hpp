@@ -44,7 +44,8 @@ AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t mos
 BatchSource source_of(const SeenExamples& examples, const FinishedRun& run, const ExampleReader& reader);
 
 /// All training examples of clients that took part in a round, canaries of an audit included, which these saw
-/// with wrong labels or not at all.
+/// with wrong labels or not at all. With two stages of labels, of clients that trained in the first alone the
+/// half that they held then.
 SeenExamples touched_examples(const FinishedRun& run);
 
 }  // namespace fedarena

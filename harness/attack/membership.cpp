@@ -111,8 +111,10 @@ class Attacker {
     }
     const std::size_t least = results::least_references(name);
     if (least == 0) return 0;
-    if (run_.dataset().classes == 0) {
-      refuse(fmt::format("{} is about the probability of a class, and this run is a regression", name),
+    if (run_.model().architecture().loss != Loss::kCrossEntropy) {
+      refuse(fmt::format("{} is about the probability of a class, and this run's model is trained by squared "
+                         "errors, which give none",
+                         name),
              fmt::format("Use {}.", kLoss));
     }
     if (references_.size() < least) {

@@ -1,5 +1,6 @@
 // The policy "label": what a run sees of its examples' labels, drawn once by randomised response. Everything
 // that trains sees only these, so that all later accesses are post-processing.
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,15 +19,20 @@ enum Stage : std::uint64_t { kFirst, kSecond };
 
 }  // namespace
 
+std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> label_halves(
+    std::uint64_t seed, std::int64_t client, const std::vector<std::int64_t>& shard) {
+  Stream draws({.seed = seed, .round = kBeforeTraining, .client = client, .purpose = Purpose::kBatches});
+  std::vector<std::int64_t> order = draws.permutation(std::ssize(shard));
+  const auto middle = order.begin() + (std::ssize(shard) + 1) / 2;
+  std::sort(order.begin(), middle);
+  std::sort(middle, order.end());
+  for (std::int64_t& position : order) position = shard[static_cast<std::size_t>(position)];
+  return {{order.begin(), middle}, {middle, order.end()}};
+}
+
 std::pair<torch::Tensor, torch::Tensor> Simulation::halves_of(std::int64_t client) const {
-  const torch::Tensor shard = shard_of(client);
-  const std::int64_t n = shard.size(0), first = (n + 1) / 2;
-  Stream draws = streams_of(kBeforeTraining, client)(Purpose::kBatches);
-  const torch::Tensor order = tensor_of(draws.permutation(n));
-  const auto part = [&](std::int64_t begin, std::int64_t count) {
-    return shard.index_select(0, std::get<0>(order.narrow(0, begin, count).sort()));
-  };
-  return {part(0, first), part(first, n - first)};
+  const auto halves = label_halves(setup_.seed, client, setup_.partition[static_cast<std::size_t>(client)]);
+  return {tensor_of(halves.first), tensor_of(halves.second)};
 }
 
 void Simulation::release_labels(std::int64_t client, const torch::Tensor& positions,

@@ -73,6 +73,10 @@ struct SimulationSetup {
 InputSkew input_skew(const FeatureSkew& features, std::uint64_t seed, std::int64_t client,
                      std::int64_t clients, std::int64_t first = 0);
 
+/// The halves of a client's examples, by two stages of labels: what it holds in the first, and what is added.
+std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> label_halves(
+    std::uint64_t seed, std::int64_t client, const std::vector<std::int64_t>& shard);
+
 /// The round was not published, because it would have spent more than the policy's budget.
 class BudgetSpent : public std::exception {
  public:

@@ -154,6 +154,37 @@ TEST_F(AttackCommand, TakesNoExampleOfAClientThatNeverTookPartForAMember) {
   EXPECT_GT(attacks.member_accuracy, 0.9);
 }
 
+// The run stops after two rounds, and second halves are trained on after the first of them or never.
+TEST_F(AttackCommand, TakesNoExampleOfASecondHalfForAMemberBeforeItIsTrainedOn) {
+  const auto members_of = [&](std::int64_t first_rounds) {
+    SmallExperiment halved = memorising();
+    halved.seeds = "[1]";
+    halved.more = fmt::format(
+        "\n[privacy]\npolicy = \"label\"\nepsilon = 8.0\nstages = 2\nfirst_rounds = {}\n", first_rounds);
+    halved.evaluation = "validation_fraction = 0.1";
+    halved.more += "\n[stopping]\ntarget_accuracy = 0.01\n";
+    halved.evaluate_every = 2;
+    const std::string out = fmt::format("out-{}", first_rounds);
+    run_small(scratch, halved, "--out " + out);
+    succeed("attack " + out + " --score loss");
+    return attacks_of(scratch / out / "fedavg-seed-1").member_examples.size();
+  };
+  const std::size_t both = members_of(1), first = members_of(2);
+  EXPECT_EQ(first, both / 2);
+}
+
+TEST_F(AttackCommand, RefusesProbabilitiesOfModelsThatGiveNone) {
+  SmallExperiment linear = memorising();
+  linear.model = "name = \"linear\"";
+  linear.training = "local_steps = 1\nbatch_size = 16\nrate = 0.001";
+  run_small(scratch, linear);
+  for (const std::string score : {"rmia", "lira"}) {
+    EXPECT_THAT(refused("attack out/fedavg-seed-1 --score " + score),
+                has_all(score + " is about the probability of a class", "Use loss."));
+  }
+  succeed("attack out/fedavg-seed-1 --score loss");
+}
+
 TEST_F(AttackCommand, NamesTheScoreThatDoesNotSuitTheRunBeforeAnyIsMeasured) {
   run_small(scratch, memorising());
   for (const std::string score : {"image-distance", "lira"})
