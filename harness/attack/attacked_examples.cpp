@@ -83,16 +83,23 @@ struct Pairs {
   std::int64_t size() const { return std::ssize(members); }
 };
 
-Pairs pairs_of(const FinishedRun& run, const SeenExamples& members, const SeenExamples& non_members) {
+// A non-member is then seen as the member of its pair is: in the view of another client, whose labels it may
+// not have, it would look like nothing that the model knows.
+Pairs pairs_of(const FinishedRun& run, const SeenExamples& members, SeenExamples& non_members) {
   std::map<std::int64_t, std::vector<std::int64_t>> waiting;  // by label
   for (const std::int64_t index : stream_of(run, kNonMembers).permutation(non_members.size()))
     waiting[label_of(non_members, index)].push_back(index);
   Pairs pairs;
+  non_members.clients.assign(non_members.positions.size(), 0);
   for (const std::int64_t index : stream_of(run, kMembers).permutation(members.size())) {
     std::vector<std::int64_t>& partners = waiting[label_of(members, index)];
     if (partners.empty()) continue;
     pairs.members.push_back(index);
     pairs.non_members.push_back(partners.back());
+    if (run.skewed()) {
+      non_members.clients[static_cast<std::size_t>(partners.back())] =
+          members.clients[static_cast<std::size_t>(index)];
+    }
     partners.pop_back();
   }
   return pairs;
@@ -103,17 +110,20 @@ Pairs pairs_of(const FinishedRun& run, const SeenExamples& members, const SeenEx
 SeenExamples choose(const SeenExamples& all, const std::vector<std::int64_t>& order, std::int64_t begin,
                     std::int64_t count) {
   std::vector<std::int64_t> chosen(order.begin() + begin, order.begin() + begin + count);
-  std::ranges::sort(chosen);
+  std::ranges::sort(chosen, {}, [&](std::int64_t index) {
+    return std::pair(all.clients.empty() ? 0 : all.clients[static_cast<std::size_t>(index)], index);
+  });
   return select(all, chosen);
 }
 
 // Test examples that are not measured, for attacks that ask how likely a model finds what nobody trained on.
 SeenExamples population_beside(const FinishedRun& run, const SeenExamples& measured) {
   const SeenExamples tests = test_examples(run);
+  std::set<std::int64_t> taken;
+  if (measured.part == tests.part) taken.insert(measured.positions.begin(), measured.positions.end());
   std::vector<std::int64_t> others;
   for (const std::int64_t position : stream_of(run, kPopulation).permutation(tests.size())) {
-    if (measured.part == tests.part && std::ranges::binary_search(measured.positions, position)) continue;
-    others.push_back(position);
+    if (!taken.contains(position)) others.push_back(position);
     if (std::ssize(others) == kLargestPopulation) break;
   }
   return choose(tests, others, 0, std::ssize(others));
@@ -196,10 +206,8 @@ AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t mos
                           .population = {},
                           .non_members_are = tests ? results::kTestExamples : results::kLeftOutExamples};
   result.population = population_beside(run, result.non_members);
-  for (SeenExamples* unowned : {&result.non_members, &result.known_non_members, &result.population}) {
-    for (std::int64_t i = 0; i < unowned->size(); ++i)
-      unowned->clients.push_back(result.members.clients[static_cast<std::size_t>(i % count)]);
-  }
+  for (std::int64_t i = 0; i < result.population.size(); ++i)
+    result.population.clients.push_back(result.members.clients[static_cast<std::size_t>(i % count)]);
   return result;
 }
 

@@ -35,8 +35,8 @@ using Eligible = std::function<bool(std::int64_t position)>;
 /// audit that have wrong labels. Non-members are the training examples that no client holds, not even a
 /// held-out one, where the partition left enough out, which are like members in all else; otherwise the test
 /// examples. Either half has as many non-members of a label as members. Of each half as many as there are,
-/// `most` at most (0: no limit). Non-members are seen through the skew of the members' clients, so that the
-/// skew tells nobody apart. Error where a half would have fewer than 10 examples.
+/// `most` at most (0: no limit). Where inputs are skewed, each non-member is seen as a member of its label
+/// is, so that the skew tells nobody apart. Error where a half would have fewer than 10 examples.
 AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t most,
                                         const Eligible& eligible = {});
 

@@ -149,7 +149,7 @@ class Attacker {
       results::ScoredExample& example = result.emplace_back();
       const std::int64_t position = examples.positions[i];
       example.position = before.empty() ? position : before[static_cast<std::size_t>(position)];
-      if (members) example.client = examples.clients[i];
+      if (members || run_.skewed()) example.client = examples.clients[i];
       if (run_.dataset().classes > 0)
         example.label = examples.part->targets.data_ptr<std::int64_t>()[position];
     }

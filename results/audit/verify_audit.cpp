@@ -65,9 +65,15 @@ void verify_attacks(const AuditedRun& run, Verification& verification) {
   if (!attacks) return;
   Comparison compare(verification, run.file(kAttackFile));
   compare.same("seed", attacks->seed, summary.seed);
-  const std::int64_t client =
-      std::ranges::max_element(attacks->member_examples, {}, &ScoredExample::client)->client;
-  compare.result(client < summary.clients, "clients", client, fmt::format("below {}", summary.clients));
+  for (const auto* examples : {&attacks->member_examples, &attacks->non_member_examples}) {
+    const std::int64_t client = std::ranges::max_element(*examples, {}, &ScoredExample::client)->client;
+    compare.result(client < summary.clients, "clients", client, fmt::format("below {}", summary.clients));
+  }
+  if (run.card) {
+    const auto told = [](bool views) { return views ? "some" : "none"; };
+    const bool views = attacks->non_member_examples.front().client >= 0, skewed = !run.card->noise.empty();
+    compare.result(views == skewed, "clients of non-members", told(views), told(skewed));
+  }
   for (const MembershipAttack& recorded : attacks->attacks) {
     const bool known = contains(kMembershipScores, std::string_view(recorded.score));
     compare.result(known, "score", recorded.score, "one that attacks know");

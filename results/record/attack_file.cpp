@@ -27,7 +27,7 @@ Json columns_of(const std::vector<ScoredExample>& examples, bool members) {
   Json json = {{"positions", Json::array()}};
   for (const ScoredExample& example : examples) {
     json["positions"].push_back(example.position);
-    if (members) json["clients"].push_back(example.client);
+    if (members || example.client >= 0) json["clients"].push_back(example.client);
     if (example.label) json["labels"].push_back(*example.label);
   }
   return json;
@@ -41,14 +41,15 @@ std::vector<ScoredExample> read_examples(JsonFields fields, bool members) {
     if (numbers.size() != positions.size()) fields.reject(name, "one for each of the positions");
     return numbers;
   };
-  const std::vector<std::int64_t> clients = members ? one_each("clients") : std::vector<std::int64_t>();
+  const std::vector<std::int64_t> clients =
+      members || fields.has("clients") ? one_each("clients") : std::vector<std::int64_t>();
   const std::vector<std::int64_t> labels =
       fields.has("labels") ? one_each("labels") : std::vector<std::int64_t>();
   fields.finish();
   std::vector<ScoredExample> examples;
   for (std::size_t i = 0; i < positions.size(); ++i) {
     examples.push_back({.position = positions[i]});
-    if (members) examples.back().client = clients[i];
+    if (!clients.empty()) examples.back().client = clients[i];
     if (!labels.empty()) examples.back().label = labels[i];
   }
   return examples;
@@ -170,7 +171,9 @@ bool measure(MembershipAttack& attack, const MembershipAttacks& of) {
       positives.push_back(attack.members[i]);
     }
     for (std::size_t i = 0; i < of.non_member_examples.size(); ++i) {
-      if (labels.contains(of.non_member_examples[i].label)) negatives.push_back(attack.non_members[i]);
+      const ScoredExample& other = of.non_member_examples[i];
+      if (other.client >= 0 && other.client != client) continue;
+      if (labels.contains(other.label)) negatives.push_back(attack.non_members[i]);
     }
     if (negatives.size() < kLeastOfClient) continue;
     attack.clients.push_back({.client = client,

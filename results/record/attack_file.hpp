@@ -32,14 +32,14 @@ constexpr std::size_t least_references(std::string_view score) {
 
 /// An example that attacks scored.
 struct ScoredExample {
-  std::int64_t position = 0;               ///< in its part of the data set
-  std::int64_t client = -1;                ///< who trained on it; -1: nobody
+  std::int64_t position = 0;  ///< in its part of the data set
+  std::int64_t client = -1;   ///< who trained on it, or whose skew a non-member is seen with; -1: nobody
   std::optional<std::int64_t> label = {};  ///< none on regression data
 
   bool operator==(const ScoredExample&) const = default;
 };
 
-/// How well a client's own examples are told from others of its classes.
+/// How well a client's own examples are told from others of its classes, as it sees them.
 struct ClientSeparation {
   std::int64_t client = 0;
   std::int64_t members = 0;  ///< scored examples of this client
@@ -80,7 +80,8 @@ std::string attacked_text(const MembershipAttacks& attacks);
 inline constexpr std::size_t kLeastOfClient = 10;
 
 /// Fills in `separation` and `clients` from the scores: what is known of each attack that is written down.
-/// False where a score is nan. A client's members stand against the non-members of its members' labels.
+/// False where a score is nan. A client's members stand against the non-members of its members' labels, where
+/// inputs are skewed those that are seen as it sees its own.
 [[nodiscard]] bool measure(MembershipAttack& attack, const MembershipAttacks& of);
 
 /// What was measured of one attack, as the file has it, without scores of single examples.

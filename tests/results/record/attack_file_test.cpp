@@ -36,6 +36,23 @@ TEST_F(AttackFile, MeasuresClientsAgainstOthersOfTheirClasses) {
   EXPECT_EQ(attacks_.attacks[1].separation.auc, 0.75);
 }
 
+// Of the 12 non-members of a client's class, those that are seen as it sees its own.
+TEST_F(AttackFile, MeasuresClientsAgainstWhatIsSeenAsTheirs) {
+  MembershipAttacks attacks = attacks_;
+  std::int64_t place = 0;
+  for (ScoredExample& other : attacks.non_member_examples) other.client = place++ < 20 ? 0 : 1;
+  for (MembershipAttack& attack : attacks.attacks) ASSERT_TRUE(measure(attack, attacks));
+  int above = 0;
+  for (int member = 0; member < 12; ++member) {
+    for (int other = 0; other < 20; other += 2) above += member > other - 6.5;
+  }
+  EXPECT_EQ(attacks.attacks[0].clients,
+            (std::vector<ClientSeparation>{{.client = 0, .members = 12, .auc = above / 120.0}}));
+  EXPECT_EQ(attacks.attacks[0].separation, attacks_.attacks[0].separation);
+  write_attacks(run_, attacks);
+  EXPECT_EQ(read_attacks(run_.path()), attacks);
+}
+
 TEST_F(AttackFile, AnyEditIsRefused) {
   const std::string text = to_json_text(attacks_);
   for (std::size_t at = 0; at < text.size(); at += 41) {
@@ -112,6 +129,16 @@ TEST_F(AttackFile, VerifyComputesEveryNumberAgain) {
   EXPECT_THAT(differences_after([](auto& attack) { attack.members[3] = 100; }), SizeIs(testing::Ge(4U)));
   EXPECT_THAT(differences_after([](auto& attack) { attack.clients.pop_back(); }),
               ElementsAre(HasSubstr("attack.json: loss clients is")));
+}
+
+TEST_F(AttackFile, VerifyNoticesViewsThatClientsDoNotHave) {
+  const RecordedRun run(scratch_ / "c", {.policy = "none", .label = "fedavg", .seed = 3});
+  MembershipAttacks attacks = sample_attacks(run.open());
+  for (ScoredExample& other : attacks.non_member_examples) other.client = 0;
+  for (MembershipAttack& attack : attacks.attacks) ASSERT_TRUE(measure(attack, attacks));
+  write_attacks(run.open(), attacks);
+  EXPECT_THAT(run.differences(),
+              ElementsAre("attack.json: clients of non-members is some; recomputed: none"));
 }
 
 TEST_F(AttackFile, VerifyNoticesScoresWithoutTheReferencesThatTheyAsk) {
