@@ -1,6 +1,7 @@
 #include "harness/attack/uplink_inversion.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -56,7 +57,9 @@ class Inverter {
       refuse_inversion(fmt::format("client {} took no gradient of any example", client),
                        "attack another client");
     }
-    const Params gradient = widened(model_, gradient_in(seen.message, rate_of(attack_, seen.gradients)));
+    const double rate = rate_of(attack_, seen.gradients);
+    check_gradient(client, seen, rate);
+    const Params gradient = widened(model_, gradient_in(seen.message, rate));
     const std::int64_t count = seen.examples.size();
     const Stream stream({.seed = attack_.setup.seed,
                          .round = attack_.simulation.rounds_done() + 1,
@@ -71,6 +74,22 @@ class Inverter {
   }
 
  private:
+  // What the client made of its gradients tells nothing of their images where it is not their mean: a failure
+  // would look like safety.
+  void check_gradient(std::int64_t client, const SeenUplink& seen, double rate) const {
+    const Params& global = attack_.simulation.params();
+    const auto steps = static_cast<double>(seen.gradients);
+    const Params sent = gradient_in(seen.unnoised, rate);
+    // Each step is rounded to the precision of the parameters.
+    const double rounding =
+        4 * steps * std::numeric_limits<float>::epsilon() * (norm(sent) + norm(global) / rate);
+    if (torch::equal(seen.asked_at.flat(), global.flat()) && norm(sent - 1 / steps * seen.sum) <= rounding)
+      return;
+    refuse_inversion(
+        fmt::format("what client {} sends is not the mean of its gradients from the global model on", client),
+        "attack a run of fedsgd, or one of fedavg without momentum and weight decay");
+  }
+
   void compare(const Batch& truth, const Reconstruction& found,
                std::vector<InvertedExample>& examples) const {
     const torch::Tensor originals = reader_.pixels(truth.inputs), images = reader_.pixels(found.inputs);

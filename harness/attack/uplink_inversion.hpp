@@ -39,8 +39,8 @@ struct InvertedUplink {
 
 /// Reconstructs the examples of the last gradient of each of the clients, all at once on the simulation's
 /// pool; the same bits for any number of workers. The number of examples is known; which of them is which is
-/// chosen as it fits best. Error where there are no images with classes, where a client sends nothing that a
-/// gradient can be derived from, or where it has no examples.
+/// chosen as it fits best. Error where there are no images with classes, where a client sends nothing that
+/// the mean of its gradients can be derived from, or where it has no examples.
 std::vector<InvertedUplink> invert_uplinks(const UplinkInversion& attack,
                                            const std::vector<std::int64_t>& clients);
 

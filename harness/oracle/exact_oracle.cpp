@@ -22,7 +22,7 @@ torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
   return order_.narrow(0, used_ - count, count);
 }
 
-Params ExactOracle::gradient(const Params& at, const Query& query) {
+Params ExactOracle::answer(const Params& at, const Query& query) {
   check(query);
   note(ExactAccess{"gradient"});
   if (size() == 0) return zeros_like(at);

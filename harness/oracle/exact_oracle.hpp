@@ -12,9 +12,8 @@ class ExactOracle final : public MeteredOracle {
  public:
   ExactOracle(const Setting& setting, torch::Tensor positions, const Streams& streams);
 
-  Params gradient(const Params& at, const Query& query) override;
-
  private:
+  Params answer(const Params& at, const Query& query) override;
   torch::Tensor next_batch(std::int64_t batch_size);
 
   Stream shuffles_;

@@ -45,6 +45,15 @@ MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, co
       streams_(streams),
       trials_(streams(Purpose::kBatches, kTrialsStream)) {}
 
+Params MeteredOracle::gradient(const Params& at, const Query& query) {
+  Params gradient = answer(at, query);
+  if (see_) {
+    const FreshTorchState while_private;
+    see_(at, gradient);
+  }
+  return gradient;
+}
+
 void MeteredOracle::refuse_out_of_turn(const char* what) const {
   if (closed_ != nullptr) {
     throw Error(Complaint{.found = fmt::format("the oracle is asked for {} {}", what, closed_),

@@ -45,6 +45,7 @@ class MeteredOracle : public Oracle {
 
   virtual ~MeteredOracle() = default;
 
+  Params gradient(const Params& at, const Query& query) final;
   std::int64_t steps_per_epoch(std::int64_t batch_size) const override;
   double loss(const Params& at) override;
   torch::Tensor label_counts() override;
@@ -75,6 +76,8 @@ class MeteredOracle : public Oracle {
     state_ = &state;
     observed_ = &observed;
   }
+  /// Has `see` called with each gradient that is answered from then on, and where it was asked for.
+  void watch(std::function<void(const Params& at, const Params& gradient)> see) { see_ = std::move(see); }
   /// Puts it back, as it is now. Error where the client's own entries have its names.
   void remember(Message& state) const;
 
@@ -99,6 +102,8 @@ class MeteredOracle : public Oracle {
   /// `positions`: int64 [n], the shard within setting.examples; n may be 0.
   MeteredOracle(const Setting& setting, torch::Tensor positions, const Streams& streams);
 
+  /// What gradient() gives, as the policy has it.
+  virtual Params answer(const Params& at, const Query& query) = 0;
   const Setting& setting() const { return setting_; }
   const torch::Tensor& positions() const { return positions_; }
   /// Those of the positions where there is an example: a canary that is out keeps its place alone.
@@ -176,6 +181,7 @@ class MeteredOracle : public Oracle {
   AccessPlan asked_;
   std::int64_t gradient_examples_ = 0, gradients_ = 0;
   torch::Tensor last_batch_;
+  std::function<void(const Params&, const Params&)> see_;
   Message remembered_;  // by voters, before this round
   std::map<Electorate, Voting> votings_;
   VoteTrials trials_;

@@ -59,7 +59,7 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   return {positions().index_select(0, tensor_of(chosen)), rate, static_cast<double>(batch_size)};
 }
 
-Params RecordOracle::gradient(const Params& at, const Query& asked) {
+Params RecordOracle::answer(const Params& at, const Query& asked) {
   const Query query = asked;  // a plugin's, which may change it
   check(query);
   const FreshTorchState while_private;

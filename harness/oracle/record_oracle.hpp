@@ -18,7 +18,6 @@ class RecordOracle final : public MeteredOracle {
   RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
                const RecordPolicy& policy, ClientCanaries canaries = {});
 
-  Params gradient(const Params& at, const Query& query) override;
   std::int64_t votes_left(const VoteQuery& query) const override {
     check_votes(query);
     return left(event_of(query));
@@ -31,6 +30,7 @@ class RecordOracle final : public MeteredOracle {
   std::vector<double> canary_scores() const override { return canaries_.scores(); }
 
  protected:
+  Params answer(const Params& at, const Query& query) override;
   Event class_access() const override;
   Event label_count_access() const override;
   bool leaves_out(std::int64_t position) const override { return canaries_.leaves_out(position); }

@@ -155,8 +155,11 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [] {});
   const LocalResult& own =
       local[static_cast<std::size_t>(std::ranges::find(cohort, client) - cohort.begin())];
-  SeenUplink seen{.message = own.uplink, .gradients = own.gradients, .examples = {}};
+  SeenUplink seen{.message = own.uplink, .gradients = own.gradients, .unnoised = message_from(own.unnoised)};
   if (own.last_batch.defined()) {
+    const Message asked = message_from(own.asked);
+    seen.asked_at = asked[kAskedAt];
+    seen.sum = asked[kSum];
     seen.examples = reader_.read(train_, own.last_batch, skew_of(client, 0));
   }
   if (policy == nullptr) return seen;

@@ -226,6 +226,15 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   const Streams streams = streams_of(round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams, past.charged);
   Message state = past.state ? message_from(*past.state) : Message();
+  Message asked;
+  if (downlink.keeps_batches) {
+    oracle->watch([&asked](const Params& at, const Params& gradient) {
+      if (asked.contains(kSum.name))
+        asked.put(kSum, asked[kSum] + gradient);
+      else
+        asked = {{kAskedAt, at}, {kSum, gradient}};
+    });
+  }
   oracle->recall(state);
   oracle->seal_in_votes(state, result.observed);
   std::optional<AccessPlan> plan;
@@ -242,6 +251,11 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   oracle->refuse_caught_failure();
   result.accesses = oracle->accesses();
   if (plan) result.accesses.leave_unmade(oracle->noised(unasked(*plan, oracle->asked(), view)));
+  if (downlink.keeps_batches) {
+    result.last_batch = oracle->last_batch();
+    result.asked = encode(asked);
+    result.unnoised = encode(message);
+  }
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
     // What happens on the device stays there; what leaves it is all that is charged.
     result.accesses = {};
@@ -255,7 +269,6 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   result.examples = oracle->gradient_examples();
   result.canary_scores = oracle->canary_scores();
   result.gradients = oracle->gradients();
-  if (downlink.keeps_batches) result.last_batch = oracle->last_batch();
   return result;
 }
 

@@ -104,7 +104,10 @@ struct SeenUplink {
   /// privatised mean over the cohort, and there is nothing else.
   Message message;
   std::int64_t gradients = 0;  ///< how many the client asked for
-  Batch examples;              ///< of the last of them, as the model sees them; undefined when there was none
+  Batch examples = {};         ///< of the last of them, as the model sees them; undefined when there was none
+  /// Where the client asked for the first of them, and the sum of the answers; empty when there was none.
+  Params asked_at = {}, sum = {};
+  Message unnoised = {};  ///< the client's message before the policies "client" and "local" changed it
 };
 
 /// Runs a federated algorithm round by round, in memory but for what clients remember beyond its room. A
@@ -188,6 +191,8 @@ class Simulation {
   void charge_lost(const Ledger& written);
 
  private:
+  static constexpr Key<Params> kAskedAt{"asked_at"}, kSum{"sum"};  // in LocalResult::asked
+
   struct LocalResult {
     // What the client sends, as it left the lane of a GPU that it was computed in: that lane gives memory of
     // its tensors to other work as soon as they are gone, whoever still waits for a sum of them.
@@ -198,7 +203,9 @@ class Simulation {
     std::int64_t uplink_bytes = 0;
     std::int64_t examples = 0;
     std::int64_t gradients = 0;
-    torch::Tensor last_batch;  // where the downlink asks for it
+    // Where the downlink asks for it; packed for the same reason.
+    torch::Tensor last_batch;
+    Bytes asked, unnoised;
     Observations observed;
     std::vector<double> canary_scores;
   };

@@ -424,6 +424,37 @@ TEST_F(AttackCommand, RefusesInversionsThatCannotBe) {
   EXPECT_THAT(refused("attack out --clients 2"), HasSubstr("--invert"));
 }
 
+// Of what clients send, the rate of a step makes no gradient: others than at the global model are in it, or
+// other steps than SGD's.
+TEST_F(AttackCommand, RefusesToInvertWhatIsNoGradient) {
+  const std::string steps = "local_steps = 2\nbatch_size = 4\nrate = 0.01\n";
+  struct Sent {
+    std::string algorithm, training, round;
+    bool gradient = false;
+  };
+  const std::vector<Sent> all = {{"fedavg", "momentum = 0.9", "first"},
+                                 {"fedavg", "weight_decay = 0.01", "first"},
+                                 {"fedavg", "", "next", true},
+                                 {"fednova", "", "first"},
+                                 {"ditto", "", "first"},
+                                 {"per-fedavg", "", "first"},
+                                 {"scaffold", "", "next"},
+                                 {"scaffold", "", "first", true}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Sent& sent = all[i];
+    SmallExperiment experiment = sharing_gradients("4");
+    experiment.algorithms = {sent.algorithm};
+    experiment.training = steps + sent.training;
+    const std::string out = fmt::format("out-{}", i);
+    run_small(scratch, experiment, "--out " + out);
+    const std::string command = "attack " + out + " --invert dlg --iterations 1 --round " + sent.round;
+    if (sent.gradient)
+      succeed(command);
+    else
+      EXPECT_THAT(refused(command), HasSubstr("client 0 sends is not the mean of its gradients")) << command;
+  }
+}
+
 // Of eight images, and each start too short to find them: a million of them have no end.
 TEST_F(AttackCommand, StopsAnInversionWithoutAPicture) {
   run_small(scratch, sharing_gradients("8"));

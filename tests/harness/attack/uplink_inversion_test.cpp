@@ -73,6 +73,32 @@ TEST_F(UplinkInversions, FindTheImagesOfABatchInWhateverOrder) {
   EXPECT_EQ(pairs.image(3)[5], found.front().examples[1].reconstruction[0][0][5].item<float>());
 }
 
+// A control variate, a step too long, or a gradient at a model of the client's own.
+TEST_F(UplinkInversions, RefuseWhatIsNotTheMeanOfAClientsGradients) {
+  const std::string refusal = "what client 0 sends is not the mean of its gradients from the global model on";
+  algorithm.on_send = [](Client&, Message& uplink) {
+    uplink.put(kUpdate, uplink[kUpdate] + 1e-3 * uplink[kControl]);
+  };
+  expect_refused(refusal, [&] { inverted({0}); });
+  LocalPolicy local;
+  local.clip_norm = 1e-3;
+  expect_refused(refusal, [&] { inverted({0}, local); });
+  algorithm.on_send = [](Client&, Message& uplink) { uplink.put(kUpdate, 1.01 * uplink[kUpdate]); };
+  expect_refused(refusal, [&] { inverted({0}); });
+  algorithm.on_send = [](Client& client, Message& uplink) {
+    const Params elsewhere = 3.0 * uplink[kControl];
+    uplink = {{Key<Params>{"gradient"}, client.oracle.gradient(elsewhere, {.batch_size = 0})}};
+  };
+  expect_refused(refusal, [&] { inverted({0}); });
+  algorithm.steps = 0;
+  expect_refused(refusal, [&] { inverted({0}); });
+}
+
+TEST_F(UplinkInversions, TakeSeveralStepsForTheirMean) {
+  algorithm.steps = 3;
+  EXPECT_EQ(inverted({0}).front().gradients, 3);
+}
+
 TEST_F(UplinkInversions, FailWhereAPolicyAddedNoise) {
   ClientPolicy clients;
   clients.sampling = kWithoutReplacement;

@@ -40,6 +40,8 @@ TEST_F(SeenUplinks, ComeWithTheExamplesOfTheirLastGradient) {
   const Params expected = -0.05 * model.gradient(simulation.params(), seen.examples);
   EXPECT_LE(norm(seen.message[kUpdate] - expected), 1e-12);
   EXPECT_GT(norm(expected), 1e-3);
+  EXPECT_TRUE(same(seen.asked_at, simulation.params()));
+  EXPECT_LE(norm(seen.unnoised[kUpdate] + 0.05 * seen.sum), 1e-12);
 }
 
 TEST_F(SeenUplinks, AreThePrivatisedMeansWhereClientsAreHidden) {
@@ -52,6 +54,7 @@ TEST_F(SeenUplinks, AreThePrivatisedMeansWhereClientsAreHidden) {
   simulation.next_round();
   EXPECT_TRUE(same(seen.message[kUpdate], mean));
   EXPECT_FALSE(seen.message.contains(kExamples.name));
+  EXPECT_LE(norm(seen.unnoised[kUpdate] + 0.05 * seen.sum), 1e-12);
 }
 
 }  // namespace
