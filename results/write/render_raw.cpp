@@ -161,11 +161,11 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   const auto add = [&](std::string name, std::string text) {
     fields.emplace_back(std::move(name), std::move(text));
   };
-  // `before`: what their names begin with here.
+  // `prefix`: of the headings alone.
   const auto copy = [&](const Json& object, std::initializer_list<std::string_view> names,
-                        std::string_view before = {}) {
+                        std::string_view prefix = {}) {
     for (const std::string_view name : names)
-      add(fmt::format("{}{}", before, name), csv_text(member(object, std::string(name))));
+      add(fmt::format("{}{}", prefix, name), csv_text(member(object, std::string(name))));
   };
   for (const SettingPart& part : kSettingParts) copy(json, {part.key});
   copy(json, {"label", "algorithm", "rounds"});
@@ -185,7 +185,8 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   copy(privacy, {"stopped"});
   copy(json, {"uplink_bytes_per_client_round", "downlink_bytes_per_client_round", "seconds"});
   add("sweep", sweep_text(row.whole_sweep()));
-  for (const CatalogueEntry* column : client_columns()) copy(json, {"_mean", "_std"}, column->column);
+  for (const CatalogueEntry* column : client_columns())
+    copy(json, {fmt::format("{}_mean", column->column), fmt::format("{}_std", column->column)});
   copy(json, {"examples", "gradients", "operations", "operations_at_least", "uplink_bytes", "downlink_bytes",
               "metric", "metric_mean", "metric_std", "accuracy_half_width_95", "rmse_half_width_95",
               "metric_half_width_95"});

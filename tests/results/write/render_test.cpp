@@ -1,6 +1,9 @@
 #include "results/write/render.hpp"
 
 #include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -111,6 +114,113 @@ quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.01000000000
 quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,0,0,0,false,819200,1638400,,,,{},,,,,,,,,
 )",
           half_width, exact_number(*table.rows[1].last.spread.half_width)));
+}
+
+// The lines of a CSV without quotes, by heading.
+std::vector<std::map<std::string, std::string>> lines_by_heading(const std::string& csv) {
+  std::vector<std::vector<std::string>> lines;
+  for (const std::string& line : lines_of(csv)) {
+    std::istringstream cells(line + ',');
+    lines.emplace_back();
+    for (std::string cell; std::getline(cells, cell, ',');) lines.back().push_back(cell);
+  }
+  std::vector<std::map<std::string, std::string>> rows;
+  for (std::size_t row = 1; row < lines.size(); ++row) {
+    EXPECT_EQ(lines[row].size(), lines[0].size());
+    rows.emplace_back();
+    for (std::size_t i = 0; i < lines[0].size(); ++i) rows.back()[lines[0][i]] = lines[row][i];
+  }
+  return rows;
+}
+
+// What a row's JSON has, by the headings of CSV.
+std::map<std::string, nlohmann::json> values_by_heading(const nlohmann::json& row) {
+  std::map<std::string, nlohmann::json> all;
+  const nlohmann::json none = nlohmann::json::object();
+  const auto add = [&](const nlohmann::json& object, const std::string& prefix) {
+    for (const auto& [name, value] : object.items()) {
+      if (value.is_primitive()) all[prefix + name] = value;
+    }
+  };
+  add(row, "");
+  add(row.value("privacy", none), "");
+  if (row["privacy"].is_null()) all["epsilon_rdp"] = all["epsilon_pld"] = "none";
+  add(row.value("published", none), "published_");
+  add(row.value("tuning", none), "trial_");
+  all["trials"] = all["trial_trials"];
+  const nlohmann::json attacks = row.value("attacks", none);
+  for (const auto& [score, attack] : attacks.items()) {
+    for (const auto& [name, value] : attack.items()) {
+      const std::size_t part = name.rfind('_');
+      all[fmt::format("attack_{}_{}{}", name.substr(0, part), score, name.substr(part))] = value;
+    }
+  }
+  return all;
+}
+
+std::string as_cell(const nlohmann::json& value) {
+  if (value.is_null()) return "";
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  return value.is_string() ? value.get<std::string>() : exact_number(value.get<double>());
+}
+
+// Two rows that have between them everything that a row can have, but for what privacy keeps secret.
+Table table_of_everything() {
+  std::vector<FoundRun> runs;
+  for (const std::int64_t seed : {1, 2}) {
+    Summary summary = stopped_by_budget("fedavg", seed, 0.5 + 0.125 * static_cast<double>(seed));
+    PrivacyClaim& claim = *summary.privacy;
+    claim.as_if_rdp = Claim{.epsilon = 3.5};
+    claim.as_if_pld = Claim{.epsilon = 3.25};
+    claim.made_rdp = Claim{.epsilon = 1.5};
+    claim.made_pld = Claim{.epsilon = 1.25};
+    claim.settings.assume = "poisson";
+    claim.assumed = true;
+    claim.public_data = {"the proxy data"};
+    summary.per_client = ClientMetrics{9, 0.75, 0.5, 0.125 * static_cast<double>(seed), 0.625};
+    summary.best_round = BestOverRounds{0.8, 12, 0.7, 14};
+    summary.tuning = tuned_by(6);
+    summary.audit = CanaryAudit{.kind = "gradient", .canaries = 10, .guesses = 4, .lower_bound = 4};
+    summary.sweep = {{"training.rate", "0.1"}};
+    summary.examples = 640;
+    summary.cost = {700, 5'000'000'000, true};
+    runs.push_back(found(summary));
+    Summary errors = finished("regression", seed, 0);
+    errors.final_test_accuracy.reset();
+    errors.client_errors = ClientErrors{4, 2.5, 8, 0.5};
+    errors.tuning = tuned_by(6);
+    runs.push_back(found(errors));
+  }
+  Table table = make_table(runs);
+  table.metric = parse_round_metric("loss");
+  table.published_sources = {"Doe 2022"};
+  for (Row& row : table.rows) {
+    row.published = {.mean = 62.5, .std = 2.5, .n = 3};
+    for (SeedResult& seed : row.seeds)
+      seed.attacks["loss"].auc = 0.5 + 0.25 * static_cast<double>(seed.seed());
+  }
+  return table;
+}
+
+TEST(Csv, HasWhatJsonHasInEveryColumn) {
+  const Table table = table_of_everything();
+  const auto rows = nlohmann::json::parse(render_json(table)).at("rows");
+  const auto lines = lines_by_heading(render_csv(table));
+  ASSERT_EQ(lines.size(), rows.size());
+  const std::set<std::string> written_otherwise = {"rounds_done", "seeds", "assumed",
+                                                   "public_data", "sweep", "audits_contradicting"};
+  std::set<std::string> empty;
+  for (const auto& [heading, unused] : lines[0]) empty.insert(heading);
+  for (std::size_t row = 0; row < lines.size(); ++row) {
+    const auto values = values_by_heading(rows[row]);
+    for (const auto& [heading, cell] : lines[row]) {
+      if (!cell.empty()) empty.erase(heading);
+      if (written_otherwise.contains(heading)) continue;
+      const auto value = values.find(heading);
+      EXPECT_EQ(cell, value == values.end() ? "" : as_cell(value->second)) << heading;
+    }
+  }
+  EXPECT_THAT(empty, IsEmpty());
 }
 
 TEST(Render, TellsHowARowWasTuned) {
