@@ -137,7 +137,8 @@ TEST(SeparateRows, AreToldApartAtOtherPointsOfAGrid) {
     run.summary->sweep = {{"privacy.noise_for_epsilon", run.summary->algorithm_parameters[0].second}};
     run.summary->tuning = Tuning{.search = "grid",
                                  .chosen = {{"algorithms.fedavg.local_steps", "4"}, {"training.rate", "0.1"}},
-                                 .criterion = std::string(kByValidationAccuracy)};
+                                 .criterion = std::string(kByValidationAccuracy),
+                                 .score = {}};
   }
   separate_by_settings(runs);
   for (const FoundRun& run : runs) EXPECT_THAT(run.summary->sweep, SizeIs(1));
