@@ -1,18 +1,16 @@
 #include "datasets/published/published_files.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <memory>
-#include <unistd.h>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/file.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
+
+#include "harness/digest/gzip_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -90,12 +88,7 @@ std::vector<fs::path> find_published(const PublishedFiles& wanted, const SearchP
 }
 
 std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
-  const RegularFile opened(file);
-  // A file that is not gzip is read as it is.
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> stream(gzdopen(::dup(opened.descriptor()), "rb"),
-                                                          gzclose_r);
-  if (!stream) fail_on_file(file, "cannot be read", errno);
-  gzbuffer(stream.get(), 1U << 18);
+  GzipFile opened(file);
   // Enough for a file that is not compressed, and more when that is not.
   const auto on_disk = static_cast<std::size_t>(opened.size());
   const std::size_t limit = std::min(most, std::max(kUnpackedAnyway, on_disk * kMostUnpacked));
@@ -103,21 +96,13 @@ std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
   std::size_t size = 0;
   while (size < limit) {
     if (size == content.size()) content.resize(std::min(limit, 2 * size + (std::size_t{1} << 16)));
-    const auto step = static_cast<unsigned>(std::min<std::size_t>(content.size() - size, 1U << 24));
-    const int got = gzread(stream.get(), content.data() + size, step);
-    if (got > 0) size += static_cast<std::size_t>(got);
-    // A stream that was cut off delivers what it has and then reports Z_BUF_ERROR.
-    int status = Z_OK;
-    gzerror(stream.get(), &status);  // its text names a descriptor
-    if (status == Z_ERRNO) fail_on_file(file, "cannot be read", errno);
+    const std::ptrdiff_t got = opened.read(std::span(content).subspan(size));
     // A publisher's file or the user's own.
-    if (got < 0 || status != Z_OK)
-      reject_file(file,
-                  status == Z_BUF_ERROR
-                      ? fmt::format("the compressed stream is cut off after {} bytes of content", size)
-                      : "the compressed stream is damaged: its content does not fit its checksum or form",
-                  "a whole gzip file or an uncompressed one", "Copy or compress the file again");
+    if (got < 0)
+      reject_file(file, opened.problem(), "a whole gzip file or an uncompressed one",
+                  "Copy or compress the file again");
     if (got == 0) break;
+    size += static_cast<std::size_t>(got);
   }
   if (size == limit && limit < most)
     reject_file(file, fmt::format("the content is longer than {} bytes", limit),

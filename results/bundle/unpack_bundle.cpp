@@ -10,15 +10,15 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
 
+#include "harness/digest/gzip_file.hpp"
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/archive_writer.hpp"
@@ -43,12 +43,10 @@ using Sink = std::function<void(std::string_view)>;
 class Members {
  public:
   explicit Members(const fs::path& file)
-      : file_(file.string()),
-        opened_(file),
-        stream_(gzdopen(::dup(opened_.descriptor()), "rb"), gzclose_r),
-        reader_(archive_read_new(), archive_read_free) {
-    if (!stream_) fail_on_file(file, "cannot be read", errno);
+      : file_(file.string()), packed_(file), reader_(archive_read_new(), archive_read_free) {
     archive_read_support_format_tar(reader_.get());
+    // Else libarchive passes over what stands behind the tar's end.
+    archive_read_set_format_option(reader_.get(), "tar", "read_concatenated_archives", "1");
     if (archive_read_open(reader_.get(), this, nullptr, inflate_block, nullptr) != ARCHIVE_OK) damaged();
   }
 
@@ -95,19 +93,12 @@ class Members {
   static la_ssize_t inflate_block(archive* reader, void* of, const void** block) {
     Members& members = *static_cast<Members*>(of);
     *block = members.inflated_.data();
-    const int count = gzread(members.stream_.get(), members.inflated_.data(), kBlock);
-    members.unpacked_ += static_cast<std::uintmax_t>(std::max(count, 0));
-    int status = Z_OK;
-    gzerror(members.stream_.get(), &status);
-    const std::uintmax_t packed = members.opened_.size();
-    std::string problem;
-    if (status == Z_BUF_ERROR) {
-      problem = "the compressed stream is cut off";
-    } else if (status != Z_OK) {
-      problem = "the compressed stream does not fit its checksum, length or form";
-    } else if (members.unpacked_ > kFreeBytes && members.unpacked_ / kMostExpansion > packed) {
+    const std::ptrdiff_t count = members.packed_.read(members.inflated_);
+    members.unpacked_ += static_cast<std::uintmax_t>(std::max<std::ptrdiff_t>(count, 0));
+    const std::uintmax_t packed = members.packed_.size();
+    std::string problem = members.packed_.problem();
+    if (problem.empty() && members.unpacked_ > kFreeBytes && members.unpacked_ / kMostExpansion > packed)
       problem = fmt::format("it unpacks to more than {} times its {} bytes", kMostExpansion, packed);
-    }
     if (problem.empty()) return count;
     archive_set_error(reader, EIO, "%s", problem.c_str());
     return -1;
@@ -120,10 +111,9 @@ class Members {
   }
 
   std::string file_;
-  RegularFile opened_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> stream_;
+  GzipFile packed_;
   std::unique_ptr<archive, int (*)(archive*)> reader_;
-  std::string inflated_ = std::string(kBlock, '\0');
+  std::vector<std::uint8_t> inflated_ = std::vector<std::uint8_t>(kBlock);
   std::string block_ = std::string(kBlock, '\0');
   std::uintmax_t unpacked_ = 0;
 };

@@ -103,7 +103,7 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {
   Bytes packed = bytes_of(write_gzip("whole.gz", noise));
   packed.resize(packed.size() / 2);
   const auto path = write("cut.gz", packed);
-  expect_refused(AllOf(HasSubstr(path.string() + ": the compressed stream is cut off after "),
+  expect_refused(AllOf(HasSubstr(path.string() + ": the compressed stream is cut off; "),
                        testing::Not(HasSubstr("<fd:")), EndsWith("\n  Copy or compress the file again")),
                  [&] { read_content(path, noise.size() + 1); });
 }
@@ -116,6 +116,33 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamWasAlteredAreRefused) {
   expect_refused(AllOf(HasSubstr(path.string() + ": the compressed stream is damaged: "),
                        testing::Not(HasSubstr("<fd:"))),
                  [&] { read_content(path, content.size() + 1); });
+}
+
+// As gzip itself: further members are content, zeros pad; anything else may be rows of a damaged member.
+TEST_F(PublishedFilesTest, HaveNothingBehindAGzipMemberButMembersAndZeros) {
+  const std::string noise = test::noise(400'000);
+  const Bytes first = bytes_of(write_gzip("first.gz", noise)),
+              second = bytes_of(write_gzip("second.gz", "xyz"));
+  const auto content_of = [&](std::initializer_list<Bytes> parts) {
+    Bytes all;
+    for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+    const Bytes content = read_content(write("all.gz", all), 1'000'000);
+    return std::string(content.begin(), content.end());
+  };
+  EXPECT_EQ(content_of({first, second, Bytes(300'000)}), noise + "xyz");
+  EXPECT_EQ(content_of({second, Bytes(1), first}), "xyz" + noise);
+  EXPECT_EQ(content_of({Bytes{'p', 'l', 'a', 'i', 'n', 0}, second}).substr(0, 5), "plain");
+  EXPECT_EQ(content_of({Bytes{0x1f}}), "\x1f");
+  for (const std::size_t at : {0, 1}) {
+    Bytes damaged = second;
+    damaged[at] ^= 1;
+    for (const Bytes& padding : {Bytes(), Bytes(300'000)})
+      expect_refused("all.gz: something that is not gzip follows the compressed stream", [&] {
+        content_of({first, padding, damaged});
+      });
+  }
+  expect_refused("follows the compressed stream", [&] { content_of({first, Bytes{0x1f}}); });
+  expect_refused("the compressed stream is cut off", [&] { content_of({first, Bytes{0x1f, 0x8b}}); });
 }
 
 namespace fs = std::filesystem;

@@ -283,11 +283,25 @@ TEST_F(BundleTest, WhoseLastBytesAreDamagedIsRefused) {
     std::string damaged = whole;
     damaged[whole.size() - from_end] ^= 1;
     EXPECT_THAT(unpack_refusal(scratch_.write("b.tar.gz", damaged)),
-                HasSubstr("this is not a bundle, or it is damaged or cut off (the compressed stream does not "
-                          "fit its checksum, length or form)"));
+                HasSubstr("this is not a bundle, or it is damaged or cut off (the compressed stream is "
+                          "damaged: it does not fit its checksum, length or form)"));
   }
   EXPECT_THAT(unpack_refusal(scratch_.write("b.tar.gz", whole.substr(0, whole.size() - 1))),
               HasSubstr("(the compressed stream is cut off)"));
+}
+
+TEST_F(BundleTest, ThatSomethingFollowsIsRefused) {
+  record("runs/dp-fedavg-seed-1");
+  bundle(scratch_ / "a.tar.gz");
+  const std::string whole = content_of(scratch_ / "a.tar.gz");
+  const auto refusal_of = [&](const std::string& bytes) {
+    return unpack_refusal(scratch_.write("b.tar.gz", bytes));
+  };
+  unpack_bundle(scratch_.write("padded.tar.gz", whole + std::string(5000, '\0')), scratch_ / "unpacked");
+  EXPECT_THAT(refusal_of(whole + "junk"), HasSubstr("something that is not gzip follows"));
+  EXPECT_THAT(refusal_of(whole + whole), HasSubstr("it holds bundle.json, which its manifest does not list"));
+  pack(scratch_ / "rest.tar.gz", {{"x", "more"}});
+  EXPECT_THAT(refusal_of(whole + content_of(scratch_ / "rest.tar.gz")), HasSubstr("it holds x, which its"));
 }
 
 TEST_F(BundleTest, OfAManifestThatIsNestedDeeplyIsRefused) {
