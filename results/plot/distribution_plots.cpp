@@ -39,7 +39,9 @@ std::string heat_map_script(const HeatMap& map, Terminal terminal) {
   for (const auto& row : map.counts) {
     FEDARENA_CHECK(row.size(), ==, classes);
     largest = std::max(largest, *std::ranges::max_element(row));
-    data += fmt::format("{}\n", fmt::join(row, " "));
+    // gnuplot draws no image of a single row or column: a second one stands outside the ranges.
+    const std::string line = fmt::format("{}{}\n", fmt::join(row, " "), classes == 1 ? " 0" : "");
+    data += clients == 1 ? line + line : line;
   }
   data += "END\n";
   std::string script = terminal_lines(terminal, 1200, height_for(clients));

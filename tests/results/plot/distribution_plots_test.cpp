@@ -52,6 +52,21 @@ TEST(HeatMapPlot, IsDrawnWithTheFirstClientOnTop) {
   EXPECT_LT(elsewhere, in_top_left / 10);
 }
 
+// gnuplot says nothing of a picture that it leaves blank.
+TEST(HeatMapPlot, IsDrawnOfOneClientAndOfOneClass) {
+  using Counts = std::vector<std::vector<std::int64_t>>;
+  for (const Counts& counts : {Counts{{100}}, Counts{{100, 0}}, Counts{{100}, {0}}}) {
+    SCOPED_TRACE(counts.size());
+    const Raster picture =
+        decoded_png(run_gnuplot(heat_map_script({.title = "t", .counts = counts}, kPngTerminal)));
+    std::int64_t dark = 0;
+    for (std::int64_t y = 0; y < picture.height; ++y) {
+      for (std::int64_t x = 0; x < picture.width * 3 / 4; ++x) dark += picture.at(y, x, 0) < 60;
+    }
+    EXPECT_GT(dark, picture.width * picture.height / 10);
+  }
+}
+
 // Four bins from -1 to 1.5 with these shares.
 const PixelHistogram kHistogram{.edges = {-1, -0.375, 0.25, 0.875, 1.5},
                                 .shares = {0.125, 0.5, 0.25, 0.0625}};
