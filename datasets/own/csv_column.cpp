@@ -1,6 +1,8 @@
 #include "datasets/own/csv_column.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -101,6 +103,8 @@ void NumberColumn::require_decimals() const {
 
 void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const {
   if (resembles_number(cell.text)) {
+    if (std::isinf(std::strtod(cell.text.c_str(), nullptr)))
+      reject_cell(cell, name_, "a finite number", "Numbers end at 1.8e308: mend it or leave the row out");
     const bool comma = decimal_ == ',';
     reject_cell(cell, name_, "a finite number",
                 fmt::format("Write it like 1234{}5{}, without signs for thousands, currencies or percent, or "

@@ -14,6 +14,9 @@ namespace fedarena {
 namespace {
 
 constexpr std::size_t kMostListed = 20;
+constexpr std::size_t kLongestName = 60;  // in bytes; a field may be a whole text
+
+std::string shown_name(std::string_view name) { return quoted_exactly(shortened(name, kLongestName)); }
 
 // A line of at most so many entries; none of an empty list.
 std::string line(const std::string& heading, const std::vector<std::string>& entries) {
@@ -30,7 +33,7 @@ std::vector<std::string> features_that(const CsvTable& table,
                                        const std::function<bool(std::size_t position)>& is) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < table.features().size(); ++i)
-    if (is(i)) names.push_back(quoted_exactly(table.features()[i].name()));
+    if (is(i)) names.push_back(shown_name(table.features()[i].name()));
   return names;
 }
 
@@ -40,14 +43,14 @@ std::string categories(const TextColumn& column, const std::vector<std::int64_t>
     trained[static_cast<std::size_t>(column.values()[static_cast<std::size_t>(row)])] = true;
   const auto untrained = std::ranges::count(trained, false);
   return fmt::format(
-      "{} ({}{})", quoted_exactly(column.name()), counted(trained.size(), "value"),
+      "{} ({}{})", shown_name(column.name()), counted(trained.size(), "value"),
       untrained == 0 || !tells_labels ? "" : fmt::format(", {} of them only in test rows", untrained));
 }
 
 std::string target(const CsvTable& table, const CsvParts& parts, bool tells_labels) {
   if (table.regression()) {
     const auto [low, high] = std::ranges::minmax(table.numeric_target().values());
-    return line("target", {fmt::format("{}, numbers{}", quoted_exactly(table.numeric_target().name()),
+    return line("target", {fmt::format("{}, numbers{}", shown_name(table.numeric_target().name()),
                                        tells_labels ? fmt::format(" from {:g} to {:g}", low, high) : "")});
   }
   const TextColumn& column = table.class_target();
@@ -55,11 +58,11 @@ std::string target(const CsvTable& table, const CsvParts& parts, bool tells_labe
                                   test = class_counts(table, parts.test);
   std::vector<std::string> classes, untrained;
   for (std::size_t i = 0; i < train.size(); ++i) {
-    const std::string name = quoted_exactly(column.names()[i]);
+    const std::string name = shown_name(column.names()[i]);
     classes.push_back(tells_labels ? fmt::format("{} {} + {}", name, train[i], test[i]) : name);
     if (tells_labels && train[i] == 0) untrained.push_back(name);
   }
-  return line(fmt::format("target: {}, {}{}", quoted_exactly(column.name()),
+  return line(fmt::format("target: {}, {}{}", shown_name(column.name()),
                           counted(classes.size(), "class", "classes"),
                           tells_labels ? " (training + test rows)" : ""),
               classes) +
@@ -78,13 +81,13 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
   text += line("constant in the training rows, hence 0 everywhere",
                features_that(table, [&](std::size_t i) { return scales.features[i].constant(); }));
   text += line("divided by", names_of(scales.units, [](const auto& column) {
-                 return fmt::format("{} {:g}", quoted_exactly(column.first), column.second);
+                 return fmt::format("{} {:g}", shown_name(column.first), column.second);
                }));
   if (const CsvRoles& roles = table.roles(); !roles.index.empty()) {
     std::vector<std::string> values;
     for (std::size_t i = 0; i < roles.index_values.size(); ++i)
-      values.push_back(fmt::format("{} for {}", i, quoted_exactly(roles.index_values[i])));
-    text += line(fmt::format("index {} ({} left out)", quoted_exactly(roles.index),
+      values.push_back(fmt::format("{} for {}", i, shown_name(roles.index_values[i])));
+    text += line(fmt::format("index {} ({} left out)", shown_name(roles.index),
                              counted(static_cast<std::size_t>(table.left_out()), "other row")),
                  values);
   }
@@ -92,11 +95,11 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
                  return categories(column, parts.train, tells_labels);
                }));
   if (!table.users().name().empty())
-    text += line("user", {fmt::format("{} ({})", quoted_exactly(table.users().name()),
+    text += line("user", {fmt::format("{} ({})", shown_name(table.users().name()),
                                       counted(table.users().names().size(), "user"))});
   text += target(table, parts, tells_labels);
   return text + line("not used", names_of(table.unused(), [](const CsvTable::Unused& column) {
-                       return fmt::format("{} ({})", quoted_exactly(column.name), column.reason);
+                       return fmt::format("{} ({})", shown_name(column.name), column.reason);
                      }));
 }
 

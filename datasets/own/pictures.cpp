@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostListed = 20;
+constexpr const char* kFolders = "/";  // in place of an ending, which has none
 
 // What lies in a folder, by name, without names that begin with a dot.
 struct Entries {
@@ -71,11 +72,12 @@ std::string by_ending(const std::vector<fs::path>& paths) {
   std::map<std::string, std::int64_t> counts;
   for (const fs::path& path : paths) {
     std::error_code ignored;
-    const std::string ending = path.extension().string();
-    ++counts[fs::is_directory(path, ignored) ? "folders" : ending.empty() ? "without an ending" : ending];
+    ++counts[fs::is_directory(path, ignored) ? kFolders : path.extension().string()];
   }
-  return join_names(names_of(counts, [](const auto& ending) {
-    return fmt::format("{} {}", ending.second, fedarena::quoted(ending.first));
+  return join_names(names_of(counts, [](const auto& entry) {
+    const auto& [ending, count] = entry;
+    if (ending == kFolders) return counted(count, "folder");
+    return fmt::format("{} {}", count, ending.empty() ? "without an ending" : fedarena::quoted(ending));
   }));
 }
 

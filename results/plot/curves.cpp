@@ -25,10 +25,12 @@ namespace {
 // Squares, which deviations are made of, stay finite up to here; gnuplot's axes end near 9e307.
 constexpr double kLargestDrawn = 1e150;
 
+bool is_drawable(double value) { return std::abs(value) <= kLargestDrawn; }
+
 // What cannot be drawn is as good as not there: an infinite epsilon, a loss that diverged.
 DrawnValues drawable(std::vector<std::optional<double>> values) {
   for (std::optional<double>& value : values) {
-    if (value && !(std::abs(*value) <= kLargestDrawn)) value.reset();
+    if (value && !is_drawable(*value)) value.reset();
   }
   return values;
 }
@@ -76,7 +78,12 @@ std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
   if (is_secret(x.draws, row.privacy) || is_secret(y.entry->draws, row.privacy))
     return fmt::format("no {} because of {}", is_secret(x.draws, row.privacy) ? x.name : y.name,
                        kSecretSizes);
-  return fmt::format("no round in which every seed has both {} and {}", x.name, y.name);
+  const bool diverged = std::ranges::any_of(row.seeds, [&](const SeedResult& seed) {
+    const auto values = values_of(y, seed.summary.privacy, RunDirectory::open(seed.path).rounds());
+    return std::ranges::any_of(values, [](const auto& value) { return value && !is_drawable(*value); });
+  });
+  return fmt::format("no round in which every seed has both {} and {}{}", x.name, y.name,
+                     diverged ? " (not finite, or too large to be drawn, in some)" : "");
 }
 
 std::vector<std::string> names_of(const Curves& curves) {

@@ -1,6 +1,7 @@
 // The columns of a table for readers.
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,11 @@ namespace {
 
 using RowColumn = Column<Row>;
 using RowColumns = std::vector<RowColumn>;
+
+bool has_column(const RowColumns& columns, std::string_view heading) {
+  return std::ranges::any_of(columns,
+                             [&](const RowColumn& column) { return column.heading.text == heading; });
+}
 
 // A column in which the best row stands out; `belongs`: whether it is the column of such results.
 RowColumn result_column(const std::string& heading, PlusMinus shown,
@@ -61,9 +67,10 @@ void add_clients(const Table& table, RowColumns& columns) {
 void add_attacks(const Table& table, std::span<const AttackMeasure> measures, RowColumns& columns) {
   for (const std::string& score : attack_scores(table)) {
     for (const AttackMeasure& measure : measures) {
+      const std::string heading = fmt::format("{}, {}", score, measure.heading);
+      if (has_column(columns, heading)) continue;  // as the table's metric
       columns.push_back(
-          {fmt::format("{}, {}", score, measure.heading), Align::kPoint,
-           [=, &measure, shown = table.plus_minus](const Row& row) {
+          {heading, Align::kPoint, [=, &measure, shown = table.plus_minus](const Row& row) {
              const std::optional<Spread> spread = row.attacked(score, measure);
              return spread ? result_cell({*spread, measure.unit == NumberUnit::kShare}, shown) : kNothing;
            }});
@@ -133,9 +140,7 @@ void add_privacy(const Table& table, RowColumns& columns) {
 void add_epsilon(const RowColumn& column, const Table& table, RowColumns& columns) {
   columns.push_back(column);
   for (const ClaimTerm& term : claim_terms()) {
-    const bool is_there = std::ranges::any_of(
-        columns, [&](const RowColumn& other) { return other.heading.text == term.heading; });
-    if (!is_there && any_has(table, &Row::privacy) && !shared_term(table, term))
+    if (!has_column(columns, term.heading) && any_has(table, &Row::privacy) && !shared_term(table, term))
       columns.push_back(claim_column(term.heading, term.text));
   }
 }

@@ -48,6 +48,12 @@ TEST_F(CsvTables, AreRefusedAsRecorded) {
   EXPECT_GT(cases, 40U);
 }
 
+TEST_F(CsvTables, ShowBeginningsOfLongNames) {
+  const std::string name(1'000'000, 'b');
+  EXPECT_THAT(words("x,y\n1,a\n2," + name + "\n", "x,y\n3,a\n"),
+              EndsWith(": \"a\" 1 + 1, \"" + name.substr(0, 60) + "...\" 1 + 0"));
+}
+
 TEST_F(CsvTables, SayWhatWasTakenOfATable) {
   EXPECT_EQ(
       words(

@@ -149,7 +149,7 @@ TEST_F(ImageFolder, SaysWhatItTookAndCountsWhatItPassedOver) {
   EXPECT_EQ(load().taken,
             "image-folder: pictures of 3 x 2 grey\n"
             "  classes (training + test pictures): \"cat\" 1 + 0, \"dog\" 2 + 1\n"
-            "  passed over, by ending: 1 \".png\", 1 \".txt\", 1 \".webp\", 1 \"folders\"");
+            "  passed over, by ending: 1 \".png\", 1 \".txt\", 1 \".webp\", 1 folder");
   EXPECT_EQ(load().overlap, "\n  1 of 1 test examples have the inputs of a training example");
 }
 

@@ -167,6 +167,12 @@ TEST_F(CurvesTest, DrawWhatAlgorithmsObserve) {
   expect_refused("is of attacks on finished runs", [&] { parse_quantity("--y", "attack-auc:loss", runs()); });
 }
 
+TEST_F(CurvesTest, SayThatNumbersAreTooLarge) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7}, [](RoundRecord& round) { round.test_loss = kInfinity; });
+  expect_refused("has both round and loss (not finite, or too large to be drawn, in some)\n",
+                 [&] { curves("round", known_quantity("loss")); });
+}
+
 TEST_F(CurvesTest, NeverUnderstateAnEpsilon) {
   const auto spend = [](double factor) {
     return [factor](RoundRecord& round) { round.epsilon = factor * static_cast<double>(round.round); };

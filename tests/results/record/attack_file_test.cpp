@@ -91,6 +91,7 @@ TEST_F(AttackFile, GivesATableItsMetric) {
   EXPECT_EQ(table.rows[0].result->better, Better::kLess);
   EXPECT_FALSE(table.rows[0].result->share);
   EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("| loss, AUC |"));
+  EXPECT_THAT(to_markdown(reader_table(table)), Not(ContainsRegex("loss, AUC .*loss, AUC")));
   EXPECT_THAT(auc("attack-tpr-1:rmia").rows[0].result->share, true);
   EXPECT_THAT(auc("attack-auc:learned").notes,
               Contains("fedavg: attack-auc:learned has no value, because seed 3 has no attack with the score "
