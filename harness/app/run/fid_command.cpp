@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -39,6 +41,8 @@ struct FidArguments {
 
 // Test images that every distance is taken from.
 constexpr std::int64_t kTestImages = 10'000;
+// Of smaller images the network of the features leaves nothing.
+constexpr std::int64_t kSmallestSide = 16;
 
 struct Distances {
   fs::path run;
@@ -67,11 +71,24 @@ Distances distances_of(const FinishedRun& run, const torch::Tensor& images, cons
           .features = features.description()};
 }
 
+// Refuses what no distance is defined for before a network is trained for nothing.
 torch::Tensor set_of(const FinishedRun& run) {
   torch::Tensor images = sent_images(run, last_sent_round(run));
-  if (images.size(0) > 1) return images;
-  throw Error::in(run.path(), fmt::format("the set of round {} is one image", last_sent_round(run)),
-                  {.allowed = "two images or more"});
+  const auto refuse = [&](std::string found, std::string allowed) {
+    throw Error::in(run.path(), std::move(found), {.allowed = std::move(allowed)});
+  };
+  if (images.size(0) < 2)
+    refuse(fmt::format("the set of round {} is one image", last_sent_round(run)), "two images or more");
+  for (const auto& [part, examples] :
+       {std::pair("test", &run.dataset().test), {"training", &run.dataset().train}}) {
+    if (examples->size() < 2)
+      refuse(fmt::format("the data have {}", counted(examples->size(), fmt::format("{} image", part))),
+             "two images or more");
+  }
+  if (std::min(images.size(2), images.size(3)) < kSmallestSide)
+    refuse(fmt::format("the images have {}x{} pixels", images.size(2), images.size(3)),
+           fmt::format("{0}x{0} or more, by which distances are measured", kSmallestSide));
+  return images;
 }
 
 std::string text_of(const std::vector<Distances>& all) {

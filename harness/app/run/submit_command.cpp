@@ -311,9 +311,12 @@ void add_submit_command(CLI::App& app, Action& action) {
   add_count(command, "--array-limit", arguments.array_limit, 1, 1'000'000,
             "tasks that run at once; by default any number")
       ->type_name("K");
-  command.add_flag("--dry-run", arguments.dry_run, "print the batch script; submit and write nothing");
-  command.add_flag("--cancel", arguments.cancel,
-                   "cancel what was submitted last and is not over; complete rounds are kept");
+  CLI::Option* dry_run =
+      command.add_flag("--dry-run", arguments.dry_run, "print the batch script; submit and write nothing");
+  command
+      .add_flag("--cancel", arguments.cancel,
+                "cancel what was submitted last and is not over; complete rounds are kept")
+      ->excludes(dry_run);
 }
 
 }  // namespace fedarena

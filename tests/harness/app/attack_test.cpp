@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "results/images/image_grid.hpp"
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
@@ -366,6 +367,29 @@ TEST_F(AttackCommand, LeavesDistancesOfImageSetsToFid) {
   EXPECT_THAT(refused("fid out"), HasSubstr("holds no synthetic images"));
 }
 
+// Of one image there is no covariance, and of small ones the network leaves nothing.
+TEST_F(AttackCommand, FidRefusesDataThatItCannotMeasure) {
+  const auto refusal_of = [&](std::int64_t side, int tests) {
+    SmallExperiment pictures = sharing_images();
+    pictures.data = "image-folder\"\npath = \"own";
+    pictures.partition = "kind = \"iid\"\nclients = 2";
+    for (std::uint8_t shade = 0; shade < 16 + tests; ++shade) {
+      const std::string name = fmt::format("{}/{}.png", shade % 2 == 0 ? "cat" : "dog", shade);
+      pictures.files[(shade < 16 ? "own/train/" : "own/test/") + name] =
+          results::to_png({.width = side,
+                           .height = 16,
+                           .channels = 1,
+                           .samples = std::vector<std::uint8_t>(static_cast<std::size_t>(side * 16), shade)});
+    }
+    fs::remove_all(scratch / "own");
+    const std::string out = fmt::format("out-{}-{}", side, tests);
+    run_small(scratch, pictures, "--out " + out);
+    return refused("fid " + out);
+  };
+  EXPECT_THAT(refusal_of(16, 1), HasSubstr("the data have 1 test image; allowed: two images or more"));
+  EXPECT_THAT(refusal_of(15, 2), HasSubstr("the images have 16x15 pixels; allowed: 16x16 or more"));
+}
+
 TEST_F(AttackCommand, AnEndOfFidOnCtrlCIsOneLine) {
   run_small(scratch, sharing_images());
   const Outcome stopped =
@@ -448,10 +472,11 @@ TEST_F(AttackCommand, RefusesToInvertWhatIsNoGradient) {
     const std::string out = fmt::format("out-{}", i);
     run_small(scratch, experiment, "--out " + out);
     const std::string command = "attack " + out + " --invert dlg --iterations 1 --round " + sent.round;
-    if (sent.gradient)
+    if (sent.gradient) {
       succeed(command);
-    else
-      EXPECT_THAT(refused(command), HasSubstr("client 0 sends is not the mean of its gradients")) << command;
+      continue;
+    }
+    EXPECT_THAT(refused(command), HasSubstr("client 0 sends is not the mean of its gradients")) << command;
   }
 }
 

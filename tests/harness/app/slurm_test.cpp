@@ -381,6 +381,16 @@ TEST_F(FakeSlurm, IsAskedAgainWhereItNamesNoJob) {
   EXPECT_EQ(succeed("submit small.toml --out out", slurm).out, "7\n");
 }
 
+TEST_F(FakeSlurm, IsToldToCancelNothingInADryRun) {
+  SmallExperiment{}.write_to(scratch);
+  answer("sbatch", "echo 7");
+  succeed("submit small.toml --out out", slurm);
+  answer("squeue", "echo '7_0|PENDING|0:00|node'");
+  answer("scancel", "touch cancelled");
+  EXPECT_THAT(refused("submit small.toml --out out --cancel --dry-run", slurm), HasSubstr("excludes"));
+  EXPECT_FALSE(fs::exists(scratch / "cancelled"));
+}
+
 using Srun = ScratchTest;
 
 TEST_F(Srun, IsToldToStartRanksByMpi) {
