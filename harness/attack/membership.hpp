@@ -30,9 +30,8 @@ namespace fedarena {
 /// lira            Carlini et al., IEEE S&P 2022, offline: how far the logit of the true class's probability
 ///                 lies above those of models that did not train on the example, in units of a deviation that
 ///                 all examples share (their "fixed variance", for few models); ordered as their probability
-/// image-distance  minus the least distance to an image that clients sent, of whatever class, in pixels: what
-/// the
-///                 server sees of methods that send images. Ours
+/// image-distance  minus the least distance, in pixels, to an image that clients sent, of whatever class:
+///                 what the server sees of methods that send images. Ours
 std::span<const std::string_view> membership_scores();
 
 struct MembershipSetting {

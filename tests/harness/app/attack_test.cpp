@@ -1,17 +1,13 @@
 // `fedarena attack` on runs that memorise, on runs that cannot, and on what it must refuse.
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
 #include <signal.h>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "results/images/image_grid.hpp"
-#include "results/images/synthetic_folder.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
@@ -33,11 +29,6 @@ SmallExperiment memorising() {
 }
 
 results::MembershipAttacks attacks_of(const fs::path& run) { return results::read_attacks(run).value(); }
-
-double area_of(const results::MembershipAttacks& attacks, const std::string& score) {
-  const auto found = std::ranges::find(attacks.attacks, score, &results::MembershipAttack::score);
-  return found->separation.auc;
-}
 
 TEST_F(AttackCommand, TellsMembersOfAModelThatLearntThemByHeart) {
   run_small(scratch, memorising());
@@ -282,24 +273,6 @@ TEST_F(AttackCommand, CallsARunAsTheCommandLineDoes) {
     EXPECT_THAT(err, HasSubstr("not attacked: out/fedavg-seed-" + seed + ": lira asks models"));
 }
 
-// Starts the program, sends it the signal once it says this, and waits for its end.
-Outcome signal_once_it_says(const Scratch& scratch, const CommandLine& command, const std::string& text,
-                            int signal) {
-  Program program(scratch, command, {.terminal = true});
-  EXPECT_TRUE(program.wait_until([&] { return program.err().find(text) != std::string::npos; }));
-  program.send(signal);
-  return program.finish();
-}
-
-std::vector<std::string> files_named(const fs::path& folder, const std::string& part) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.find(part) != std::string::npos) names.push_back(entry.path().string());
-  }
-  return names;
-}
-
 // There are three runs to attack by four scores when the first is opened.
 TEST_F(AttackCommand, EndsInOrderWhenItIsStopped) {
   run_small(scratch, memorising());
@@ -312,190 +285,6 @@ TEST_F(AttackCommand, EndsInOrderWhenItIsStopped) {
     EXPECT_FALSE(fs::exists(scratch / "out/fedavg-seed-3/attack.json"));
     EXPECT_THAT(files_named(scratch / "out", ".partial"), IsEmpty());
   }
-}
-
-// FedLAP's images begin as real ones, which the server sees.
-SmallExperiment sharing_images() {
-  SmallExperiment fedlap{.rounds = 1,
-                         .partition = "kind = \"iid\"\nclients = 2\ntrain_fraction = 0.01",
-                         .training = "batch_size = 16\nrate = 0.05",
-                         .algorithms = {"fedlap"}};
-  fedlap.more =
-      "image_init = \"real\"\nimages_per_class = 3\nouter_steps = 1\nreal_batches = 1\nimage_updates = 1\n"
-      "server_epochs = 2\naugmentation = \"none\"\n";
-  return fedlap;
-}
-
-TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
-  run_small(scratch, sharing_images());
-  succeed("attack out --score image-distance,loss");
-  const results::MembershipAttacks attacks = attacks_of(scratch / "out/fedlap-seed-1");
-  EXPECT_GT(area_of(attacks, "image-distance"), 0.6);
-  EXPECT_GT(area_of(attacks, "image-distance"), area_of(attacks, "loss"));
-}
-
-// Of a run that was trained elsewhere, on a GPU.
-TEST_F(AttackCommand, TakesADeviceInPlaceOfOneThatIsNotHere) {
-  run_small(scratch, sharing_images());
-  const std::string run = "out/fedlap-seed-1";
-  replace_in(scratch / run / "experiment.toml", "device = \"cpu\"", "device = \"cuda:99\"");
-  for (const std::string command : {"attack ", "fid "}) {
-    EXPECT_THAT(refused(command + run), has_all("cuda:99", "--device cpu")) << command;
-    EXPECT_NE(succeed(command + run + " --device cpu").out, "") << command;
-    EXPECT_THAT(refused(command + run + " --device gpu"), HasSubstr("did you mean \"cpu\"?"));
-  }
-}
-
-// The distances of a set come with those of as many examples and of noise; what is no such set is told.
-TEST_F(AttackCommand, LeavesDistancesOfImageSetsToFid) {
-  run_small(scratch, sharing_images());
-  const nlohmann::json measured = nlohmann::json::parse(succeed("fid out --format json").out).at(0);
-  EXPECT_EQ(measured.at("images"), 60);
-  EXPECT_LT(measured.at("fid_of_training_examples").get<double>(), measured.at("fid_of_noise").get<double>());
-  EXPECT_LT(measured.at("fid").get<double>(), measured.at("fid_of_noise").get<double>());
-  EXPECT_THAT(measured.at("features").get<std::string>(), HasSubstr("niid-cnn"));
-  const results::SyntheticFolder kept(scratch / "out/fedlap-seed-1");
-  results::SyntheticSet set = kept.read(1);
-  std::get<std::vector<float>>(set.images.values).front() = std::numeric_limits<float>::quiet_NaN();
-  kept.write(1, set);
-  for (const char* command : {"fid out", "attack out --score image-distance"})
-    EXPECT_THAT(refused(command), HasSubstr("pixels that are not numbers"));
-  kept.write(1, {{{2, 1, 2, 2}, std::vector<float>(8)}, {{2}, std::vector<std::int64_t>{1, 1}}});
-  for (const char* command : {"fid out", "attack out --score image-distance"})
-    EXPECT_THAT(refused(command), HasSubstr("images of shape [1, 2, 2]"));
-  fs::remove_all(scratch / "out/fedlap-seed-1/synthetic");
-  EXPECT_THAT(refused("fid out"), HasSubstr("holds no synthetic images"));
-}
-
-// Of one image there is no covariance, and of small ones the network leaves nothing.
-TEST_F(AttackCommand, FidRefusesDataThatItCannotMeasure) {
-  const auto refusal_of = [&](std::int64_t side, int tests) {
-    SmallExperiment pictures = sharing_images();
-    pictures.data = "image-folder\"\npath = \"own";
-    pictures.partition = "kind = \"iid\"\nclients = 2";
-    for (std::uint8_t shade = 0; shade < 16 + tests; ++shade) {
-      const std::string name = fmt::format("{}/{}.png", shade % 2 == 0 ? "cat" : "dog", shade);
-      pictures.files[(shade < 16 ? "own/train/" : "own/test/") + name] =
-          results::to_png({.width = side,
-                           .height = 16,
-                           .channels = 1,
-                           .samples = std::vector<std::uint8_t>(static_cast<std::size_t>(side * 16), shade)});
-    }
-    fs::remove_all(scratch / "own");
-    const std::string out = fmt::format("out-{}-{}", side, tests);
-    run_small(scratch, pictures, "--out " + out);
-    return refused("fid " + out);
-  };
-  EXPECT_THAT(refusal_of(16, 1), HasSubstr("the data have 1 test image; allowed: two images or more"));
-  EXPECT_THAT(refusal_of(15, 2), HasSubstr("the images have 16x15 pixels; allowed: 16x16 or more"));
-}
-
-TEST_F(AttackCommand, AnEndOfFidOnCtrlCIsOneLine) {
-  run_small(scratch, sharing_images());
-  const Outcome stopped =
-      signal_once_it_says(scratch, "fid out --workers 1", "the network of the features", SIGINT);
-  EXPECT_EQ(stopped.exit_code, 130);
-  EXPECT_THAT(stopped.err, HasSubstr("Stopped; distances are printed once all are measured."));
-  EXPECT_EQ(stopped.out, "");
-}
-
-// Gradients of one image each, as they are.
-SmallExperiment sharing_gradients(const std::string& batch_size) {
-  return {.rounds = 1,
-          .partition = "kind = \"iid\"\nclients = 3\ntrain_fraction = 0.01",
-          .model = "name = \"dlg-lenet\"",
-          .training = "batch_size = " + batch_size + "\nrate = 0.01",
-          .algorithms = {"fedsgd"}};
-}
-
-TEST_F(AttackCommand, TurnsGradientsBackIntoImages) {
-  run_small(scratch, sharing_gradients("1"));
-  const std::string command = "attack out --invert idlg --clients 2 --starts 6 --iterations 60 --format json";
-  const auto first = nlohmann::json::parse(succeed(command + " -o pairs.png").out)[0];
-  EXPECT_EQ(first["images"], 2);
-  EXPECT_EQ(first["recognisable"], 1);
-  for (const auto& client : first["clients"]) {
-    EXPECT_EQ(client["examples"][0]["guess"], client["examples"][0]["label"]);
-    EXPECT_GT(client["examples"][0]["ssim"], 0.9);
-  }
-  EXPECT_THAT(content_of(scratch / "pairs.png"), StartsWith("\x89PNG"));
-  EXPECT_FALSE(fs::exists(scratch / "out/fedsgd-seed-1/attack.json"));
-  EXPECT_THAT(succeed("verify out").out, HasSubstr(" 0 differences"));
-  auto other = nlohmann::json::parse(succeed(command + " --workers 3").out)[0];
-  EXPECT_EQ(other["picture"], "fedsgd-seed-1-idlg.png");
-  EXPECT_TRUE(fs::exists(scratch / "fedsgd-seed-1-idlg.png"));
-  other["picture"] = first["picture"];
-  EXPECT_EQ(other, first);
-}
-
-// The network has moved by then.
-TEST_F(AttackCommand, InvertsTheRoundAfterTheLast) {
-  run_small(scratch, sharing_gradients("1"));
-  const auto inverted = [&](const std::string& round) {
-    return nlohmann::json::parse(
-        succeed("attack out --invert dlg --iterations 1 --format json --round " + round).out)[0];
-  };
-  const auto first = inverted("first"), next = inverted("next");
-  EXPECT_EQ(first["round"], "first");
-  EXPECT_NE(first["clients"], next["clients"]);
-}
-
-TEST_F(AttackCommand, RefusesInversionsThatCannotBe) {
-  run_small(scratch, sharing_gradients("2"));
-  EXPECT_THAT(refused("attack out --invert idlg"), HasSubstr("the gradient is of 2"));
-  EXPECT_THAT(refused("attack out --invert dlg --clients 9"), HasSubstr("allowed: 1 to 3"));
-  EXPECT_THAT(refused("attack out --invert dlg --score loss"), HasSubstr("--score"));
-  EXPECT_THAT(refused("attack out --clients 2"), HasSubstr("--invert"));
-}
-
-// Of what clients send, the rate of a step makes no gradient: others than at the global model are in it, or
-// other steps than SGD's.
-TEST_F(AttackCommand, RefusesToInvertWhatIsNoGradient) {
-  const std::string steps = "local_steps = 2\nbatch_size = 4\nrate = 0.01\n";
-  struct Sent {
-    std::string algorithm, training, round;
-    bool gradient = false;
-  };
-  const std::vector<Sent> all = {{"fedavg", "momentum = 0.9", "first"},
-                                 {"fedavg", "weight_decay = 0.01", "first"},
-                                 {"fedavg", "", "next", true},
-                                 {"fednova", "", "first"},
-                                 {"ditto", "", "first"},
-                                 {"per-fedavg", "", "first"},
-                                 {"scaffold", "", "next"},
-                                 {"scaffold", "", "first", true}};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Sent& sent = all[i];
-    SmallExperiment experiment = sharing_gradients("4");
-    experiment.algorithms = {sent.algorithm};
-    experiment.training = steps + sent.training;
-    const std::string out = fmt::format("out-{}", i);
-    run_small(scratch, experiment, "--out " + out);
-    const std::string command = "attack " + out + " --invert dlg --iterations 1 --round " + sent.round;
-    if (sent.gradient) {
-      succeed(command);
-      continue;
-    }
-    EXPECT_THAT(refused(command), HasSubstr("client 0 sends is not the mean of its gradients")) << command;
-  }
-}
-
-// Of eight images, and each start too short to find them: a million of them have no end.
-TEST_F(AttackCommand, StopsAnInversionWithoutAPicture) {
-  run_small(scratch, sharing_gradients("8"));
-  const Outcome stopped = signal_once_it_says(
-      scratch, "attack out --invert dlg --iterations 1 --starts 1000000", "the run is opened", SIGINT);
-  EXPECT_EQ(stopped.exit_code, 130);
-  EXPECT_THAT(stopped.err, HasSubstr("Stopped; nothing was written."));
-  EXPECT_THAT(files_named(scratch.path(), ".png"), IsEmpty());
-}
-
-TEST_F(AttackCommand, RefusesTwoInversionsWithOnePicture) {
-  run_small(scratch, sharing_gradients("1"));
-  fs::copy(scratch / "out", scratch / "again", fs::copy_options::recursive);
-  EXPECT_THAT(refused("attack out again --invert dlg"),
-              HasSubstr("again/fedsgd-seed-1 and out/fedsgd-seed-1 would both write fedsgd-seed-1-dlg.png"));
-  EXPECT_THAT(refused("attack out again --invert dlg -o a.png"), HasSubstr("--output names one picture"));
 }
 
 TEST_F(AttackCommand, RefusesWithOneMessage) {

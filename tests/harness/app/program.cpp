@@ -224,6 +224,14 @@ Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start&
   return outcome;
 }
 
+Outcome signal_once_it_says(const Scratch& scratch, const CommandLine& command, const std::string& text,
+                            int signal) {
+  Program program(scratch, command, {.terminal = true});
+  EXPECT_TRUE(program.wait_until([&] { return program.err().find(text) != std::string::npos; }));
+  program.send(signal);
+  return program.finish();
+}
+
 Outcome ScratchTest::failed(const CommandLine& command, const Start& start) const {
   Outcome outcome = call(command, start);
   EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(command.words()) << outcome.out << outcome.err;

@@ -93,6 +93,10 @@ Outcome run_program(const Scratch& scratch, const CommandLine& command, const St
 /// The same of one that must succeed: anything but exit code 0 ends the test.
 Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start& start = {});
 
+/// Starts the program on a terminal, sends it the signal once it says this, and waits for its end.
+Outcome signal_once_it_says(const Scratch& scratch, const CommandLine& command, const std::string& text,
+                            int signal);
+
 /// A test with a scratch folder of its own, in which it starts the program.
 class ScratchTest : public testing::Test {
  protected:

@@ -109,6 +109,15 @@ std::vector<std::string> cells_in(const fs::path& folder) {
   return cells;
 }
 
+std::vector<std::string> files_named(const fs::path& folder, const std::string& part) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(part) != std::string::npos) names.push_back(entry.path().string());
+  }
+  return names;
+}
+
 void unfinish(const fs::path& run) {
   edit_summary(run, [](results::Summary& summary) {
     summary.state = results::kRunning;

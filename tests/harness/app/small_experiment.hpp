@@ -74,6 +74,9 @@ Outcome signal_after(const Scratch& scratch, const CommandLine& command, const f
 /// Every run directory below the folder, relative to it, sorted; none where there is no such folder.
 std::vector<std::string> cells_in(const fs::path& folder);
 
+/// Every file and folder below `folder` with `part` in its name.
+std::vector<std::string> files_named(const fs::path& folder, const std::string& part);
+
 /// Makes a finished run one that a crash ended before its summary was written.
 void unfinish(const fs::path& run);
 
