@@ -60,7 +60,7 @@ std::vector<ClientGroup> client_groups(const Ledger& ledger, const PerClient& bu
 void charge_groups(std::span<ClientGroup> groups, const PrivacyClaim& claim, const Ledger& ledger,
                    const Odometer& odometer);
 
-/// The clients of a group: "0-4, 7", or "all".
+/// The clients of a group: "0-4, 7", a long list cut short, or "all".
 std::string clients_text(const ClientGroup& group);
 
 /// For a terminal.

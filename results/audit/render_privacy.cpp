@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,17 +22,6 @@
 
 namespace fedarena::results {
 namespace {
-
-// "0-4, 7"
-std::string ranges(const std::vector<std::int64_t>& numbers) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::int64_t first = numbers[i];
-    while (i + 1 < numbers.size() && numbers[i + 1] == numbers[i] + 1) ++i;
-    texts.push_back(range_text(first, numbers[i]));
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
 
 // The part of a kind of access in the epsilon of its group.
 std::string part_text(double part) {
@@ -72,7 +63,7 @@ std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
                                      : "What happened to the data of ";
   text += group.clients.empty()
               ? "all clients"
-              : fmt::format("{} {}", group.clients.size() == 1 ? "client" : "clients", ranges(group.clients));
+              : fmt::format("{} {}", group.clients.size() == 1 ? "client" : "clients", clients_text(group));
   if (group.by_budget) text += ", charged by the budget";
   if (report.summary.privacy && std::isfinite(group.order) && group.order > 0) {
     text += fmt::format(" (share of the Rényi divergence at order {})", order_text(group.order));
@@ -103,20 +94,35 @@ std::string plugin_text(const PrivacyReport& report) {
 }
 
 std::string exact_text(const PrivacyReport& report) {
+  constexpr std::size_t kMost = 20;
   std::string text = fmt::format("Exact accesses by {}, which make epsilon infinite:\n", plugin_text(report));
-  for (const ExactFinding& exact : report.exact) {
+  for (const ExactFinding& exact : std::span(report.exact).first(std::min(report.exact.size(), kMost))) {
     const bool one_round = exact.first_round == exact.last_round;
     text += fmt::format("  {}, {} {}: {}, {}\n", who(exact), one_round ? "round" : "rounds",
                         range_text(exact.first_round, exact.last_round), one_line(exact.access),
                         counted(exact.count, "time"));
   }
+  if (report.exact.size() > kMost)
+    text += fmt::format("  and {} more, which --format json lists\n", report.exact.size() - kMost);
   return text;
 }
 
 }  // namespace
 
 std::string clients_text(const ClientGroup& group) {
-  return group.clients.empty() ? "all" : ranges(group.clients);
+  constexpr std::size_t kLongest = 120;
+  const std::vector<std::int64_t>& clients = group.clients;
+  if (clients.empty()) return "all";
+  std::string text;
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const std::int64_t first = clients[i];
+    while (i + 1 < clients.size() && clients[i + 1] == clients[i] + 1) ++i;
+    const std::string range = range_text(first, clients[i]);
+    if (text.size() + range.size() > kLongest)
+      return fmt::format("{}, ... ({} clients)", text, clients.size());
+    text += (text.empty() ? "" : ", ") + range;
+  }
+  return text;
 }
 
 std::string render_text(const PrivacyReport& report) {

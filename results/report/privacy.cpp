@@ -43,15 +43,6 @@ class Odometers {
   std::deque<std::pair<AccountSettings, Odometer>> odometers_;
 };
 
-// A long list of clients, cut short.
-std::string short_clients(const ClientGroup& group) {
-  constexpr std::size_t kLongest = 120;
-  std::string text = clients_text(group);
-  if (text.size() <= kLongest) return text;
-  text.resize(text.rfind(", ", kLongest));
-  return fmt::format("{}, ... ({} clients)", text, group.clients.size());
-}
-
 std::string happened(const ClientGroup& group) {
   std::vector<std::string> kinds;
   for (const EventShare& kind : group.events)
@@ -79,7 +70,7 @@ std::string exact_list(const Ledger& ledger) {
 std::string group_table(std::span<const ClientGroup> groups, bool planned) {
   constexpr std::size_t kMost = 20;
   const std::vector<Column<ClientGroup>> columns = {
-      {"clients", Align::kText, short_clients},
+      {"clients", Align::kText, clients_text},
       {"examples", Align::kNumber,
        [](const ClientGroup& group) { return range_text(group.examples_least, group.examples_most); }},
       {"rounds", Align::kNumber, [](const ClientGroup& group) { return std::to_string(group.rounds); }},

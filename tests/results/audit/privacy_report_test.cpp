@@ -48,6 +48,16 @@ TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
   EXPECT_EQ(report.groups[0].rdp, report.summary.privacy->rdp) << "the run's epsilon is the largest";
 }
 
+// Of runs with thousands of clients.
+TEST(PrivacyReport, CutsLongListsOfClientsShort) {
+  ClientGroup odd;
+  for (std::int64_t client = 1; client < 8; client += 2) odd.clients.push_back(client);
+  EXPECT_EQ(clients_text(odd), "1, 3, 5, 7");
+  for (std::int64_t client = 9; client < 2000; client += 2) odd.clients.push_back(client);
+  EXPECT_THAT(clients_text(odd), AllOf(StartsWith("1, 3, 5, 7, 9, "), EndsWith(", ... (1000 clients)"),
+                                       SizeIs(testing::Lt(150U))));
+}
+
 // Of one order, divergences add up: the shares are those of the events alone.
 TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
   const PrivacyReport report = report_of({.accesses = [](std::int64_t round, std::int64_t) {
