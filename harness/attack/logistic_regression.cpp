@@ -9,8 +9,8 @@ namespace {
 
 // In units of examples: far below what any number of them says.
 constexpr double kRidge = 1e-3;
-constexpr int kNewtonSteps = 50;
-constexpr double kConverged = 1e-10;
+constexpr int kNewtonSteps = 200;
+constexpr double kConverged = 1e-10, kRounding = 1e-12, kLeastPart = 1e-12;
 
 // Infinite features carry no more than very large ones.
 double bounded(double feature) { return std::clamp(feature, -1e30, 1e30); }
@@ -43,12 +43,20 @@ LogisticRegression::LogisticRegression(const Rows& positives, const Rows& negati
                                 at::zeros({static_cast<std::int64_t>(negatives.size())}, at::kDouble)});
   weights_ = at::zeros({x.size(1)}, at::kDouble);
   const at::Tensor ridge = kRidge * at::eye(x.size(1), at::kDouble);
+  const auto loss = [&](const at::Tensor& weights) {
+    return (kRidge / 2 * weights.dot(weights) - at::log_sigmoid((2 * y - 1) * x.mv(weights)).sum())
+        .item<double>();
+  };
   for (int step = 0; step < kNewtonSteps; ++step) {
     const at::Tensor p = at::sigmoid(x.mv(weights_));
     const at::Tensor slope = x.t().mv(p - y) + kRidge * weights_;
     const at::Tensor curvature = x.t().matmul(x * (p * (1 - p)).unsqueeze(1)) + ridge;
     const at::Tensor change = at::linalg_solve(curvature, slope);
-    weights_ = weights_ - change;
+    // Where features have long tails a whole step may lead away from the optimum, ever further.
+    const double bound = loss(weights_) * (1 + kRounding);
+    double part = 1;
+    while (part > kLeastPart && !(loss(weights_ - part * change) <= bound)) part /= 2;
+    weights_ = weights_ - part * change;
     if (change.abs().max().item<double>() < kConverged) break;
   }
 }

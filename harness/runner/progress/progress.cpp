@@ -1,6 +1,7 @@
 #include "harness/runner/progress/progress.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -29,6 +30,7 @@ Progress::Progress(std::FILE* output, const Work& work) : line_(output), work_(w
 
 void Progress::begin_cell(const std::string& name, std::int64_t done, std::int64_t rounds) {
   const std::lock_guard lock(mutex_);
+  if (begun_ == Clock::time_point()) begun_ = Clock::now();
   at_work_[name] = {.round = done, .rounds = rounds};
   rounds_found_ += done;
   draw();
@@ -53,7 +55,7 @@ void Progress::round_done(const std::string& name, const results::RoundRecord& r
   ++rounds_run_;
   examples_ += record.examples;
   train_seconds_ += record.train_seconds;
-  seconds_ += record.train_seconds + record.evaluation_seconds;
+  last_round_ = Clock::now();
   draw();
 }
 
@@ -88,10 +90,13 @@ void Progress::say(const std::string& line) {
 std::string Progress::time_left() const {
   if (rounds_run_ == 0) return "time left unknown";
   const std::int64_t left = work_.rounds - rounds_found_ - rounds_run_;
-  // The seconds of cells that run at once are the same seconds.
-  const auto at_once = static_cast<double>(std::max<std::size_t>(1, at_work_.size()));
-  const double seconds = seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) / at_once;
-  return fmt::format("about {} left{}", results::duration_text(seconds),
+  const auto seconds = [this](Clock::time_point until) {
+    return std::chrono::duration<double>(until - begun_).count();
+  };
+  // A round that takes longer than those before it counts as if it ended now.
+  const auto rounds = static_cast<double>(rounds_run_);
+  const double a_round = std::max(seconds(last_round_) / rounds, seconds(Clock::now()) / (rounds + 1));
+  return fmt::format("about {} left{}", results::duration_text(a_round * static_cast<double>(left)),
                      work_.may_end_early ? " or sooner" : "");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -57,6 +58,8 @@ class Progress {
   static std::string round_text(const std::string& name, const Cell& cell);
   std::vector<std::string> parts() const;
 
+  using Clock = std::chrono::steady_clock;
+
   std::mutex mutex_;
   ProgressLine line_;
   Work work_;
@@ -64,7 +67,8 @@ class Progress {
   std::map<std::string, Cell> at_work_;
   std::int64_t rounds_run_ = 0, rounds_found_ = 0;
   std::int64_t examples_ = 0;
-  double seconds_ = 0, train_seconds_ = 0;
+  double train_seconds_ = 0;
+  Clock::time_point begun_, last_round_;
 };
 
 }  // namespace fedarena

@@ -1,5 +1,6 @@
 #include "harness/attack/logistic_regression.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -27,6 +28,27 @@ TEST(LogisticRegression, StaysFiniteWhateverItIsGiven) {
   EXPECT_TRUE(std::isfinite(logits[0]) && std::isfinite(logits[1]));
   EXPECT_GT(logits[0], 1);
   EXPECT_LT(logits[1], -1);
+}
+
+// A loss and its gradient's length as those of a network that learnt by heart, over 14 powers of ten: whole
+// steps of Newton's method lead away from the best odds here, which another program found.
+TEST(LogisticRegression, FindsTheBestOddsOfFeaturesWithLongTails) {
+  const auto rows_up_to = [](double exponent) {
+    LogisticRegression::Rows rows;
+    for (int i = 0; i < 50; ++i) {
+      const double loss = std::pow(10, -13 + (exponent + 13) * i / 49);
+      const double norm = 130 * loss / (loss + 0.3) * (i % 2 == 0 ? 1.0 / 3 : 3);
+      std::vector<double>& row = rows.emplace_back();
+      for (const double s : {loss, norm}) row.insert(row.end(), {s, s * s, std::log(std::max(s, 1e-12))});
+    }
+    return rows;
+  };
+  const LogisticRegression::Rows members = rows_up_to(-3), others = rows_up_to(1.25);
+  const LogisticRegression regression(members, others);
+  double loss = 0;
+  for (const double logit : regression.logits(members)) loss += std::log1p(std::exp(-logit));
+  for (const double logit : regression.logits(others)) loss += std::log1p(std::exp(logit));
+  EXPECT_NEAR(loss, 59.6846, 1e-3);
 }
 
 }  // namespace
