@@ -41,7 +41,8 @@ Schema<SyntheticSets> SyntheticSets::schema() {
        "unless the privacy policy has public_classes) or all, where images of others stay as they start",
        Constraint::one_of({"held", "all"})},
       {"image_init", &SyntheticSets::image_init,
-       "what synthetic images start as: a client's own examples (an exact access) or standard normal noise",
+       "what synthetic images start as: a client's own examples (an exact access), with noise where it has "
+       "fewer of a class, or standard normal noise",
        Constraint::one_of({"real", "noise"})},
       {"image_encoding", &SyntheticSets::image_encoding,
        "pixels on the wire; uint8: the range of a client's images in 255 steps",

@@ -98,7 +98,8 @@ struct Config : ModelAveraging, SetTraining, Generators {
         {"synthetic_images", &Config::synthetic_images, "images that a client uploads, once",
          Constraint::between(1, 1'000'000)},
         {"confidence", &Config::confidence,
-         "probability of its class above which an image's label counts, by the model of the client it is of",
+         "least probability of its class with which an image's label counts, by the model of the client it "
+         "is of",
          Constraint::between(0, 1)},
         {"pool_share", &Config::pool_share, "share of the pool in a client's gradients",
          Constraint::between(0, 1)},

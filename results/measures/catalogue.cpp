@@ -181,11 +181,13 @@ constexpr auto kCatalogue = std::to_array<CatalogueEntry>({
           {.each_of_round = class_accuracies}),
     of_clients<&ClientMetrics::accuracy_mean, best_round<&BestOverRounds::accuracy_mean>>(
         "bmta", "BMTA (%)",
-        "BMTA (best mean over clients of accuracy of any round so far, hence chosen on test examples)",
+        "BMTA (best mean over clients of accuracy of any round evaluated so far, hence chosen on test "
+        "examples)",
         {.column = "best_client_accuracy", .over_rounds = OverRounds::kLargest}),
     of_clients<&ClientMetrics::macro_f1_mean, best_round<&BestOverRounds::macro_f1_mean>>(
         "bmt-f1", "BMT-F1 (%)",
-        "BMT-F1 (best mean over clients of macro F1 of any round so far, hence chosen on test examples)",
+        "BMT-F1 (best mean over clients of macro F1 of any round evaluated so far, hence chosen on test "
+        "examples)",
         {.column = "best_client_macro_f1", .over_rounds = OverRounds::kLargest}),
     named("round", "round", "Rounds done",
           {.unit = kCount, .axis = true, .of_round = of<&RoundRecord::round>}),

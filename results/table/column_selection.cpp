@@ -194,8 +194,8 @@ std::string legend(const Table& table, const Selection& selection) {
   say(tested("client-accuracy"),
       "Clients" + when +
           ": the mean over clients of the accuracy on each one's own test examples, and the least of any; "
-          "BMTA and BMT-F1: the largest mean of accuracy and of macro F1 over all rounds, hence chosen on "
-          "test examples.");
+          "BMTA and BMT-F1: the largest mean of accuracy and of macro F1 of any round that was evaluated, "
+          "hence chosen on test examples.");
   say(tested("client-rmse"),
       "Clients (RMSE)" + when +
           ": the mean over clients of the RMSE on each one's own test examples, and the largest of any.");

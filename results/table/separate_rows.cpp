@@ -141,14 +141,12 @@ Sweep filled_sweep(const FoundRun& run, const SweptPaths& swept) {
 struct FilledRun {
   FoundRun* run;
   Sweep before;
-
-  bool is_filled() const { return before != run->summary->sweep; }
 };
 
 // Whether runs that have a value and those that were given it can be one row.
 bool fit_together(const std::vector<FilledRun>& row) {
-  if (std::ranges::none_of(row, &FilledRun::is_filled) || std::ranges::all_of(row, &FilledRun::is_filled))
-    return true;
+  const auto was_other = [&](const FilledRun& filled) { return filled.before != row.front().before; };
+  if (std::ranges::none_of(row, was_other)) return true;
   std::vector<const FoundRun*> runs;
   for (const FilledRun& filled : row) runs.push_back(filled.run);
   try {
@@ -156,6 +154,19 @@ bool fit_together(const std::vector<FilledRun>& row) {
     return true;
   } catch (const Error&) {
     return false;
+  }
+}
+
+// Takes away what only some of them had before.
+void take_back(std::vector<FilledRun>& row) {
+  std::map<std::string, std::size_t> had;
+  for (const FilledRun& filled : row) {
+    for (const auto& [path, value] : filled.before) ++had[path];
+  }
+  for (FilledRun& filled : row) {
+    std::erase_if(filled.run->summary->sweep, [&](const auto& entry) {
+      return had.contains(entry.first) && !swept_value(filled.before, entry.first);
+    });
   }
 }
 
@@ -210,8 +221,7 @@ void fill_in_swept(std::span<FoundRun> runs) {
     rows[key_of(*run.summary)].push_back({&run, std::move(before)});
   }
   for (auto& [key, row] : rows) {
-    if (fit_together(row)) continue;
-    for (FilledRun& filled : row) filled.run->summary->sweep = std::move(filled.before);
+    if (!fit_together(row)) take_back(row);
   }
   for (FoundRun& run : runs) {
     if (run.summary) tell_weights(*run.summary);

@@ -74,7 +74,8 @@ TEST(RoundMetric, OfTheBestMeanOverClientsIsItsLargestSoFar) {
   EXPECT_EQ(read("bmta", untested).missing,
             "no bmta in the rounds, which record it with [evaluation] per_client = true");
   EXPECT_EQ(describe(parse_round_metric("bmta")),
-            "BMTA (best mean over clients of accuracy of any round so far, hence chosen on test examples) "
+            "BMTA (best mean over clients of accuracy of any round evaluated so far, hence chosen on test "
+            "examples) "
             "after the last round");
 }
 

@@ -179,6 +179,16 @@ TEST(SeparateRows, ShowValuesOfRunsThatSweepNothing) {
     separate_by_settings(runs);
     EXPECT_THAT(runs[1].summary->sweep, SizeIs(seed - 1));
   }
+  // So it does where a third experiment's grid gives both another value, which both then show.
+  runs = {run_of("grid", "fedavg", "0.1", "0"), run_of("grid", "fedavg", "0.1", "0"),
+          run_of("other", "fedavg", "0.1", "0")};
+  runs[0].summary->sweep = {{"training.rate", "0.1"}};
+  runs[2].summary->sweep = {{"partition.clients", "9"}};
+  runs[2].summary->clients = 9;
+  separate_by_settings(runs);
+  const std::string clients = std::to_string(runs[1].summary->clients);
+  EXPECT_EQ(runs[0].summary->sweep, (Sweep{{"partition.clients", clients}, {"training.rate", "0.1"}}));
+  EXPECT_EQ(runs[1].summary->sweep, (Sweep{{"partition.clients", clients}}));
   // A partition by user has as many clients as there are users, whatever its file says.
   runs = {run_of("one", "fedavg", "1.0", "0"), run_of("two", "fedavg", "1.0", "0")};
   runs[0].summary->sweep = {{"partition.clients", "5"}};
