@@ -151,6 +151,12 @@ Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger) {
   return ledger.after_round(paid).most;
 }
 
+bool has_unplanned_answers(const Ledger& ledger, std::optional<std::int64_t> client) {
+  return any_unplanned(ledger, [&](std::int64_t whose, const Ledger::Segment& segment) {
+    return (!client || whose == *client) && any_event(segment.accesses, is_noised);
+  });
+}
+
 ChargedBudget::ChargedBudget(const PrivacyClaim& claim, const Ledger& ledger)
     : claim_(claim),
       ledger_(ledger),

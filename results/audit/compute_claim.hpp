@@ -38,6 +38,9 @@ class ChargedBudget {
 /// nobody planned all are charged, and of any other run the whole ledger.
 Ledger paid_part(const PrivacyClaim& claim, const Ledger& ledger);
 
+/// Whether noised answers about single examples came without a plan: of that client, or of any.
+bool has_unplanned_answers(const Ledger& ledger, std::optional<std::int64_t> client);
+
 /// What is declared public, for the run or of an access, each once, in alphabetical order.
 std::vector<std::string> public_data(const Ledger& ledger);
 

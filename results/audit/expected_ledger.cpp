@@ -140,6 +140,10 @@ std::optional<std::int64_t> ExpectedLedger::models() const {
   return settings_.number<std::int64_t>("algorithms.hypotheses", 2);
 }
 
+bool ExpectedLedger::is_known() const {
+  return contains(kLocalTraining, algorithm_) || contains(kReadMessages, algorithm_) || algorithm_ == kPppfl;
+}
+
 SampledGaussian ExpectedLedger::event(double rate, std::vector<double> noise_multipliers) const {
   const bool poisson = setting("sampling", "poisson") == "poisson";
   return {.sampling = poisson ? Sampling::kPoisson : Sampling::kWithoutReplacement,
@@ -153,7 +157,7 @@ SampledGaussian ExpectedLedger::of_records(std::int64_t client) const {
 }
 
 std::set<double> ExpectedLedger::rates(std::int64_t examples) const {
-  if (!settings_.has("algorithms.batch_size")) return {};
+  if (!is_known() || !settings_.has("algorithms.batch_size")) return {};
   // The whole shard is always an answer: where a batch is as large, and where an algorithm asks for it.
   std::set<double> rates{1.0};
   const auto add = [&](std::int64_t batch) {
@@ -206,10 +210,19 @@ std::optional<ExpectedLedger::Generation> ExpectedLedger::generation(std::int64_
 }
 
 std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) const {
+  const bool looks_at_losses = algorithm_ == "fedlap" && measures_regions() && is("region", "loss");
+  return looks_at_losses ? std::nullopt : noised_answers(examples);
+}
+
+bool ExpectedLedger::measures_regions() const {
+  return !is("server_radius", "constant") && !is("server_radius", "none");
+}
+
+std::optional<ExpectedLedger::Plan> ExpectedLedger::noised_answers(std::int64_t examples) const {
   std::int64_t batches = 0, whole = 0;
   if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
     batches = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
-    const bool measures = !is("server_radius", "constant") && !is("server_radius", "none");
+    const bool measures = measures_regions();
     if (measures && is("region", "gradient")) whole = times(own("server_epochs"), 1);
     if (measures && is("region", "votes")) whole = 1;
     if (is("server_calibration", "true")) ++whole;
@@ -235,10 +248,10 @@ std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) 
 }
 
 std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
-  const std::optional<Plan> plan = this->plan(examples);
+  const std::optional<Plan> answers = noised_answers(examples);
   std::int64_t all = 0;
-  if (plan) {
-    all = plan->sampled + plan->whole;
+  if (answers) {
+    all = answers->sampled + answers->whole;
   } else if (algorithm_ == "ifca") {
     all = sgd_steps(examples, "local_steps", "local_epochs");
   } else {
@@ -290,8 +303,7 @@ Event ExpectedLedger::of_messages(std::int64_t client) const {
 }
 
 std::optional<std::int64_t> ExpectedLedger::vectors() const {
-  const bool known = contains(kLocalTraining, algorithm_) || contains(kReadMessages, algorithm_);
-  if (!known && algorithm_ != kPppfl) return std::nullopt;
+  if (!is_known()) return std::nullopt;
   return algorithm_ == "scaffold" ? 2 : 1;  // beside the model's change, that of the control variate
 }
 

@@ -57,8 +57,8 @@ class ExpectedLedger {
 
   /// The client's noise multipliers under the policy "record", sampling and adjacency; without the rate.
   SampledGaussian of_records(std::int64_t client) const;
-  /// The rates at which a client with so many examples may be sampled; none where the algorithm has no batch
-  /// size, so that any may be.
+  /// The rates at which a client with so many examples may be sampled; none where any may be, because the
+  /// algorithm has no batch size or this program does not bring it along.
   std::set<double> rates(std::int64_t examples) const;
   /// How many noised accesses such a client makes in a round: exactly, or at least and at most.
   struct Count {
@@ -73,7 +73,7 @@ class ExpectedLedger {
   /// None for an algorithm whose rounds differ, and for one that this program does not bring along.
   std::optional<Count> accesses(std::int64_t examples) const;
   /// What such a client is charged for in each of its rounds, made or not: over samples, and of the whole
-  /// shard. None as above, and where what was made is charged (ifca).
+  /// shard. None as above, and where what was made is charged (ifca, and fedlap that looks at losses).
   struct Plan {
     std::int64_t sampled = 0, whole = 0;
   };
@@ -164,6 +164,12 @@ class ExpectedLedger {
     return settings_.of("algorithms." + name) == value;
   }
   bool by_tensor() const { return setting("by_tensor", "false") == "true"; }
+  // Whether this program brings the algorithm along.
+  bool is_known() const;
+  // Of fedlap's clients, by their losses, gradients or votes.
+  bool measures_regions() const;
+  // Those of a round, planned or not.
+  std::optional<Plan> noised_answers(std::int64_t examples) const;
   // How many vectors of the model's layout a message holds; none of an algorithm that is not known.
   std::optional<std::int64_t> vectors() const;
   // Of local SGD, where 0 steps count epochs instead.

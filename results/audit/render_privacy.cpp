@@ -104,6 +104,9 @@ std::string exact_text(const PrivacyReport& report) {
   }
   if (report.exact.size() > kMost)
     text += fmt::format("  and {} more, which --format json lists\n", report.exact.size() - kMost);
+  const auto has_epsilon = [](const ClientGroup& group) { return is_finite(group.rdp); };
+  if (std::ranges::any_of(report.groups, has_epsilon))
+    text += fmt::format("Epsilons of other clients are {}.\n", kOthersExactNote);
   return text;
 }
 

@@ -117,8 +117,10 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
   lines.emplace_back("delta", short_number(claim.settings.delta));
   if (const std::string warning = delta_warning(claim); !warning.empty()) lines.emplace_back("", warning);
   if (claim.least_rdp) {
+    const bool beside_exact = !claim.exact_access.empty() && is_finite(claim.least_rdp);
     add_both("least", claim.least_rdp,
-             ", of the client with the least; epsilon is that of the one with the largest", claim.least_pld);
+             ", of the client with the least; epsilon is that of the one with the largest", claim.least_pld,
+             beside_exact ? fmt::format("; {}", kOthersExactNote) : "");
   }
   if (claim.as_if_rdp) {
     add_both("as if", claim.as_if_rdp, ", of the larger population that the noise was rescaled for",

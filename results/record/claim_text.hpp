@@ -43,6 +43,9 @@ inline constexpr const char* kSentSizes = "messages may tell how many examples t
 inline constexpr const char* kUnplannedNote =
     "it does not say beforehand what it asks for (access_plan, docs/adding-an-algorithm.md), so epsilon is "
     "proven only if no answer had a say in that";
+/// What is said of epsilons of single clients where those of others are infinite by exact accesses.
+inline constexpr const char* kOthersExactNote =
+    "proven only if no answer had a say in who was looked at exactly";
 /// What is said beside the nominal epsilon of synthetic labels.
 inline constexpr const char* kSyntheticLabelsNote =
     "synthetic images are made from raw examples: randomised labels beside them hide neither these examples "

@@ -125,8 +125,9 @@ void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector
     note += "none is finite";
   else
     note +=
-        fmt::format("this is the largest, the least is {} (RDP), {} (PLD)",
-                    claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
+        fmt::format("this is the largest, the least is {} (RDP), {} (PLD){}",
+                    claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number),
+                    claim.exact_access.empty() ? "" : fmt::format(", {}", kOthersExactNote));
   if (claim.budget.is_list() && claim.spent_clients > 0)
     note +=
         fmt::format("; of the budgets {}, {} for no round beyond those charged", budget_text(claim.budget),

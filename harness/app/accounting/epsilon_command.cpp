@@ -71,7 +71,8 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
   }
   if (result.empty()) result.emplace_back();
   check_neighbours(result, arguments);
-  if (arguments.client ? ledger.varies(*arguments.client) : ledger.varies())
+  const bool varies = arguments.client ? ledger.varies(*arguments.client) : ledger.varies();
+  if (varies)
     print(stderr,
           "note: accesses changed from round to round, and no plan announced it: this is proven only if data "
           "had no say in that; `fedarena privacy RUN` knows the run's budget, and what it claims\n");
@@ -80,6 +81,13 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
           "note: a rule ended this run after round {}, and the others are charged as planned, paid for by a "
           "budget or not; `fedarena privacy RUN` knows the run's budget, and what it claims\n",
           ledger.ended_after());
+  const bool looked_at =
+      std::ranges::any_of(result, [](const auto& accesses) { return any_event(accesses, is_exact); });
+  if (!varies && !looked_at && results::has_unplanned_answers(ledger, arguments.client))
+    print(stderr,
+          "note: no plan announced the noised answers: this is proven only if none had a say in them\n");
+  if (!looked_at && !results::exact_findings(ledger).empty())
+    print(stderr, "note: others were looked at exactly: this is {}\n", results::kOthersExactNote);
   if (const std::vector<std::string> open = results::public_data(ledger); !open.empty())
     print(stderr, "note: this ledger takes as public, beside sizes: {}\n",
           fmt::format("{}", fmt::join(open, ", ")));

@@ -89,6 +89,11 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                  "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 2\n"
                  "augmentation = \"none\"\nregion = \"votes\"\nserver_radius = \"median\"",
                  record) +
+           entry("measured-walks",
+                 "name = \"fedlap\"\ntrajectories = 1\nouter_steps = 2\nreal_batches = 1\n"
+                 "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 2\n"
+                 "augmentation = \"none\"",
+                 record) +
            entry("read-one-by-one", "name = \"ifca\"\nassign = \"k-means\"\nweighting = \"uniform\"",
                  client) +
            entry("silent-at-first",
@@ -113,7 +118,7 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                  local + "mechanism = \"laplace\"\nby_tensor = true") +
            entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
            entry("none", fedavg, "policy = \"none\"")});
-  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 23 runs, "));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 24 runs, "));
 }
 
 TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {

@@ -92,6 +92,9 @@ TEST_F(ForgedRun, WithRarerSamplesOrFewerAccesses) {
   };
   EXPECT_THAT(differences(toml("record"), ledger_of_records(rarer)),
               Contains("ledger.json: sampling rate of client 0 is 0.02; recomputed: 0.2 or 1"));
+  // Whoever else has a plugin may ask for batches of any size.
+  EXPECT_THAT(differences(toml("record", {{"name", "\"of-others\""}}), ledger_of_records(rarer)),
+              Not(Contains(HasSubstr("sampling rate"))));
   const auto fewer = [](std::int64_t client) {
     return client == 1 ? accesses(gaussian(20.0 / 101), 3) : honest(client);
   };
@@ -213,9 +216,20 @@ TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
       ElementsAre("ledger.json: accesses in a round of client 1 is 14; recomputed: 0-13", other_plan("2")));
   EXPECT_THAT(differences(file("votes", "constant"), walking({}, 0)), IsEmpty());
   EXPECT_THAT(differences(file("gradient", "median"), walking({}, 5)), IsEmpty());
-  EXPECT_THAT(differences(file("loss", "median"), walking({{ExactAccess{"loss"}, 6}}, 0)), IsEmpty());
-  EXPECT_THAT(differences(file("loss", "median"), walking({}, 0)),
+  // Whoever looks at exact losses after answers plans none.
+  const auto unplanned = [](const std::vector<Access>& more) {
+    const auto made = [=](std::int64_t /*round*/, std::int64_t client) {
+      std::vector<Access> all = honest(client).list();
+      all.insert(all.end(), more.begin(), more.end());
+      return RoundAccesses(all);
+    };
+    return ledger_of(Unit::kRecord, made, {.sizes = kSizes});
+  };
+  EXPECT_THAT(differences(file("loss", "median"), unplanned({{ExactAccess{"loss"}, 6}})), IsEmpty());
+  EXPECT_THAT(differences(file("loss", "median"), unplanned({})),
               ElementsAre(of_all("exact access (loss)", "missing", "in rounds 1 to 4")));
+  EXPECT_THAT(differences(file("loss", "median"), walking({{ExactAccess{"loss"}, 6}}, 0)),
+              ElementsAre(of_all("plan of a round", "some", "none")));
 }
 
 // A private generator draws batches of a size of its own.
