@@ -45,8 +45,9 @@ std::set<std::int64_t> participants(const Ledger& ledger) {
 Checkpoint read_checkpoint(const results::RunDirectory& run, const Model& model) {
   if (!run.has(results::kCheckpointFile)) {
     if (run.summary().rounds_done == 0)
-      throw Error::in(run.path(), "the run has done no round yet, and so has no model",
-                      {.remedy = "Let it go on, or run the experiment with --resume."});
+      throw Error::in(run.path(), "the run has no checkpoint yet, and so no model",
+                      {.remedy = "Let it go on, or run the experiment with --resume: checkpoints come every "
+                                 "half a minute, and where a run is stopped."});
     throw Error::in(run.path(),
                     fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
                     {.remedy = "Restore the file, or remove the run directory and run the cell again."});

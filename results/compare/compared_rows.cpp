@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,12 +61,6 @@ bool nearly_equal(double left, double right) {
   return left == right || std::abs(left - right) < kEqualEpsilons * std::max(left, right);
 }
 
-bool same_claim(const std::optional<Claim>& left, const std::optional<Claim>& right) {
-  if (!left || !right) return !left && !right;
-  if (!left->epsilon || !right->epsilon) return !left->epsilon && !right->epsilon;
-  return nearly_equal(*left->epsilon, *right->epsilon);
-}
-
 // The first respect in which claims of privacy differ other than in epsilon; empty without any.
 std::string different_terms(const Summary& left, const Summary& right) {
   Differences terms;
@@ -83,10 +79,25 @@ std::string different_terms(const Summary& left, const Summary& right) {
   return terms.empty() ? "" : terms.front().text;
 }
 
+// Noise is found by one accountant; by the other, epsilons of unlike accesses differ a little then.
+bool same_by_any(const PrivacyClaim& left, const PrivacyClaim& right,
+                 std::initializer_list<std::optional<Claim> PrivacyClaim::*> accountants) {
+  bool any_finite = false, any_equal = false;
+  for (const auto accountant : accountants) {
+    const std::optional<Claim>&one = left.*accountant, &other = right.*accountant;
+    const bool finite = is_finite(one) && is_finite(other);
+    const bool alike = one.has_value() == other.has_value() && (!one || one->epsilon == other->epsilon);
+    if (!finite && !alike) return false;
+    any_finite = any_finite || finite;
+    any_equal = any_equal || (finite && nearly_equal(*one->epsilon, *other->epsilon));
+  }
+  return any_equal || !any_finite;
+}
+
 bool same_epsilons(const std::optional<PrivacyClaim>& left, const std::optional<PrivacyClaim>& right) {
   if (!left || !right) return !left && !right;
-  return same_claim(left->rdp, right->rdp) && same_claim(left->pld, right->pld) &&
-         same_claim(left->as_if_rdp, right->as_if_rdp) && same_claim(left->as_if_pld, right->as_if_pld);
+  return same_by_any(*left, *right, {&PrivacyClaim::rdp, &PrivacyClaim::pld}) &&
+         same_by_any(*left, *right, {&PrivacyClaim::as_if_rdp, &PrivacyClaim::as_if_pld});
 }
 
 // What a row claims of the seeds that the other has, too; of all where there are none.

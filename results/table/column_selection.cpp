@@ -68,12 +68,25 @@ std::set<std::string> own_names() {
 // What clients do in a round. Where there are steps, they are in place of epochs.
 constexpr std::array<const char*, 4> kLocalWork = {"rate", "batch_size", "local_epochs", "local_steps"};
 
+// What all rows have; none where they differ, or have none.
+template <typename TextOf>
+std::optional<std::string> shared_text(const Table& table, const TextOf& text_of) {
+  std::set<std::string> texts;
+  for (const Row& row : table.rows) texts.insert(row.seeds.empty() ? "" : text_of(row));
+  return texts.size() == 1 && !texts.begin()->empty() ? std::optional(*texts.begin()) : std::nullopt;
+}
+
 // That parameter of the algorithms, where all rows have the same.
 std::optional<std::string> shared_parameter(const Table& table, const std::string& name) {
   std::set<std::optional<std::string>> values;
   for (const Row& row : table.rows)
     values.insert(row.seeds.empty() ? std::nullopt : swept_value(row.summary().algorithm_parameters, name));
   return values.size() == 1 ? *values.begin() : std::nullopt;
+}
+
+// How many, where the partition does not say it, as one by user.
+std::string clients_unsaid(const Row& row) {
+  return row.setting.partition.find("clients") == std::string::npos ? std::to_string(row.summary().clients) : "";
 }
 
 std::string results_sentence(const Table& table) {
@@ -151,9 +164,17 @@ std::string caption(const Table& table) {
       add(part.name, rest(first));
     }
   }
+  if (const auto clients = shared_text(table, clients_unsaid)) add("clients", *clients);
   const std::vector<std::string> columns = swept_keys(table);
   for (const auto& [path, value] : first.setting.sweep) {
     if (!contains(columns, path)) add(path, value);
+  }
+  for (const char* const path : {"cohort.size", "cohort.fraction"}) {
+    const auto part = shared_text(table, [&](const Row& row) {
+      const auto found = row.conditions.find(path);
+      return found == row.conditions.end() || swept_value(row.setting.sweep, path) ? "" : found->second;
+    });
+    if (part && parse_number<double>(*part).value_or(0) > 0) add(path, *part);
   }
   const bool in_steps = std::ranges::any_of(table.rows, [](const Row& row) {
     return !row.seeds.empty() &&

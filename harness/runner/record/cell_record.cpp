@@ -228,6 +228,7 @@ void CellRecord::append(const results::RoundRecord& record, Simulation& simulati
 }
 
 void CellRecord::publish(const results::RoundRecord& record, const Simulation& simulation) {
+  ledger_is_ahead_ = true;
   const bool is_new = directory_->rounds_recorded() < record.round;
   // One that lies there is replaced only where the checkpoint has it, too, should this be cut off.
   const Batch& synthetic = simulation.synthetic();
@@ -243,9 +244,11 @@ void CellRecord::publish(const results::RoundRecord& record, const Simulation& s
   chain_.resize(static_cast<std::size_t>(record.round));
   chain_.push_back(chained(chain_.back(), record));
   summary_.rounds_done = record.round;
+  ledger_is_ahead_ = false;
 }
 
 void CellRecord::write_ledger(const Simulation& simulation) {
+  ledger_is_ahead_ = simulation.rounds_done() > summary_.rounds_done;
   own().write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
   if (!simulation.repeatable()) write_charged_mark(own().path(), simulation.ledger());
 }
@@ -290,6 +293,7 @@ void CellRecord::interrupt(Simulation& simulation) {
 }
 
 void CellRecord::leave() {
+  if (ledger_is_ahead_) return;  // by a round that is not recorded, as after a crash
   try {
     write_summary(results::kInterrupted);
   } catch (const Error&) {  // the disk is full, or another process has the cell

@@ -43,7 +43,8 @@ class CellRecord {
   void append(const results::RoundRecord& record, Simulation& simulation);
   /// Leaves a resumable run.
   void interrupt(Simulation& simulation);
-  /// Leaves a run at its last checkpoint, where not even another one can be written. That may fail as well.
+  /// Leaves a run at its last checkpoint, where not even another one can be written. That may fail as well,
+  /// and says nothing where the ledger is a round ahead: such a run is as a crash leaves it.
   void leave();
   /// Leaves a run that is no further than it was written down, for this reason; it can be resumed.
   void fail(const std::string& reason);
@@ -73,6 +74,7 @@ class CellRecord {
   std::map<std::string, std::string> constant_files_;  // written at the start, by name
   std::int64_t guesses_ = 0;                           // of the audit
   results::Summary summary_;
+  bool ledger_is_ahead_ = false;  // whether ledger.json may hold a round that is not recorded yet
   // None on a finished run, which is only read; a claim in jobs of Slurm alone.
   std::optional<slurm::Claim> claim_;
   Descriptor lock_;

@@ -191,6 +191,23 @@ TEST_F(PrivacyCommand, SaysThatALedgerWithoutAPlanVaries) {
   EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 1").err, Not(HasSubstr(note)));
 }
 
+// Answers may have decided what else was asked for, and of whom.
+TEST_F(PrivacyCommand, SaysWhatAnEpsilonOfALedgerRestsOn) {
+  Ledger ledger(Unit::kRecord);
+  for (const std::int64_t client : {0, 1}) ledger.add_client(client, 100);
+  ledger.record(1, 0, results::private_steps(10));
+  scratch.write("ledger.json", ledger.to_json());
+  const std::string command = "epsilon --ledger ledger.json --delta 1e-5";
+  const std::string unplanned = "note: no plan announced the noised answers",
+                    exact = "note: others were looked at";
+  EXPECT_THAT(succeed(command).err, AllOf(HasSubstr(unplanned), Not(HasSubstr(exact))));
+  EXPECT_THAT(succeed(command + " --client 1").err, Not(HasSubstr(unplanned)));
+  ledger.record(1, 1, RoundAccesses({{ExactAccess{"loss"}, 1}}, std::vector<Access>()));
+  scratch.write("ledger.json", ledger.to_json());
+  EXPECT_THAT(succeed(command + " --client 0").err, has_all(unplanned, exact));
+  EXPECT_THAT(succeed(command).err, Not(HasSubstr("note: ")));
+}
+
 // One epsilon would be about neighbours that hide some of them only; but who exchanges a unit for any other
 // exchanges it for one that contributes nothing.
 TEST_F(PrivacyCommand, RefusesALedgerWhoseClientsHaveOtherNeighbours) {

@@ -91,6 +91,22 @@ TEST_P(Crashes, LeaveAnUnfinishedRunWhereTheLastWriteFails) {
   EXPECT_TRUE(run(kNever));
 }
 
+// A write fails once, and the run ends in order.
+TEST_P(Crashes, OfADiskThatIsFullAreNotTakenForEdits) {
+  folder = scratch / "whole";
+  ASSERT_TRUE(run(kNever));
+  const std::set<std::string> always = findings();
+  bool failed = true;
+  for (int steps = 0; failed; steps += test::long_tests() ? 1 : 2) {
+    folder = scratch / std::to_string(steps);
+    failed = !run_until_a_step_fails(steps);
+    if (!fs::exists(folder / results::kSummaryFile)) continue;
+    EXPECT_THAT(findings(), testing::IsSubsetOf(always)) << "failure at step " << steps;
+    ASSERT_TRUE(run(kNever)) << "after a failure at step " << steps;
+    EXPECT_EQ(findings(), always) << "step " << steps;
+  }
+}
+
 TEST_P(Crashes, AreNotForgottenWithTheLedger) {
   const auto is_published = [&] {
     std::error_code missing;

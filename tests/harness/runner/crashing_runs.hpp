@@ -105,14 +105,14 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     Simulation simulation(crashing());
     record.restore(simulation);
     if (interrupted_after == kBeforeAny) return record.interrupt(simulation);
-    while (simulation.rounds_done() < kRounds) {
-      record.append(simulation.next_round(), simulation);
-      if (simulation.rounds_done() == interrupted_after) return record.interrupt(simulation);
-    }
-    steps_left = std::max(steps_left, steps_at_the_end);
-    steps_are_small = steps_at_the_end != kNever;
-    if (ends_early()) simulation.charge_rest();
     try {
+      while (simulation.rounds_done() < kRounds) {
+        record.append(simulation.next_round(), simulation);
+        if (simulation.rounds_done() == interrupted_after) return record.interrupt(simulation);
+      }
+      steps_left = std::max(steps_left, steps_at_the_end);
+      steps_are_small = steps_at_the_end != kNever;
+      if (ends_early()) simulation.charge_rest();
       record.finish(simulation, ends_early() ? std::string(results::kStoppedByPatience) : std::string());
     } catch (const Error&) {  // as a run of a cell does
       record.leave();
@@ -125,6 +125,21 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     steps_at_the_end = steps;
     const bool lived = run(kNever);
     steps_at_the_end = kNever;
+    return lived;
+  }
+
+  // Runs, or goes on, until a step fails after so many; false where one did.
+  bool run_until_a_step_fails(int steps) const {
+    steps_left = steps;
+    last_step_fails = true;
+    bool lived = true;
+    try {
+      run_here();
+    } catch (const Error&) {
+      lived = false;
+    }
+    steps_left = kNever;
+    last_step_fails = false;
     return lived;
   }
 

@@ -8,5 +8,7 @@ namespace fedarena {
 extern int steps_left;
 /// Whether each change of a file is a step, also one that nothing brings to disk at once.
 extern bool steps_are_small;
+/// Whether the step after the last one fails once, as on a full disk, and the process lives on.
+extern bool last_step_fails;
 
 }  // namespace fedarena

@@ -48,6 +48,19 @@ TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
   EXPECT_EQ(report.groups[0].rdp, report.summary.privacy->rdp) << "the run's epsilon is the largest";
 }
 
+// Answers may have decided who was looked at exactly.
+TEST(PrivacyReport, SaysWhatEpsilonsBesideExactAccessesRestOn) {
+  const auto exact_for = [](std::int64_t most) {
+    return report_of({.accesses = [most](std::int64_t /*round*/, std::int64_t client) {
+      std::vector<Access> accesses = private_steps(10, 2).list();
+      if (client <= most) accesses.push_back({ExactAccess{"loss"}, 1});
+      return RoundAccesses(accesses);
+    }});
+  };
+  EXPECT_THAT(render_text(exact_for(0)), HasSubstr(kOthersExactNote));
+  EXPECT_THAT(render_text(exact_for(2)), Not(HasSubstr(kOthersExactNote)));
+}
+
 // Of runs with thousands of clients.
 TEST(PrivacyReport, CutsLongListsOfClientsShort) {
   ClientGroup odd;
