@@ -20,10 +20,11 @@ namespace fedarena::kernels {
 torch::Tensor pool_planes(Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
                           const torch::Tensor& from);
 
-/// What follows a normalisation in the same pass over memory.
+/// What follows a normalisation, or a convolution, in the same pass over memory: ReLU, then pooling, of
+/// averages after the one and of largest numbers after the other.
 struct Tail {
   bool relu = false;
-  std::int64_t pool = 0;  ///< size of the average pooling after it; 0: none
+  std::int64_t pool = 0;  ///< size of its windows; 0: none
 };
 
 /// A group normalisation of [n, channels, ...], its parameters [channels], and its tail. Pooling wants
