@@ -2,8 +2,6 @@
 //   y = w r c + b,             rho = r. / r = -r^2 mean(c c.),   y. = w r c. + r (w. + rho w) c + b.
 //   dx = r (h - A - B r c)     where h = w delta, A = mean(h), B = mean(h r c) over a group, hence
 //   dx. = r (h. + rho h - (A. + rho A) - B r c. - (B. + 2 rho B) r c).
-#include "harness/gradients/rules/norm_tangent.hpp"
-
 #include <vector>
 
 #include <ATen/Dispatch.h>
