@@ -80,9 +80,8 @@ ImageFeatures::ImageFeatures(const Dataset& dataset, const Setting& setting)
     if (setting.tell) setting.tell(fmt::format("the network of the features, epoch {}/{}", epoch, kEpochs));
     const torch::Tensor shuffled =
         positions.index_select(0, torch::tensor(order.permutation(examples), torch::kInt64));
-    for (std::int64_t first = 0; first < examples; first += kBatch) {
+    for (const torch::Tensor& batch : shuffled.split(kBatch)) {
       if (setting.stop.load(std::memory_order_relaxed)) throw Interrupted();
-      const torch::Tensor batch = shuffled.narrow(0, first, std::min(kBatch, examples - first));
       const auto read = [&](std::int64_t begin, std::int64_t end) {
         return reader.read(dataset.train, batch.narrow(0, begin, end - begin));
       };
@@ -108,9 +107,9 @@ torch::Tensor ImageFeatures::features(const torch::Tensor& inputs) const {
   // In pieces, for one of which Ctrl-C waits.
   const std::int64_t piece = kMicroBatchesAtOnce * engine.micro_batch();
   std::vector<torch::Tensor> rows;
-  for (std::int64_t first = 0; first < inputs.size(0); first += piece) {
+  for (const torch::Tensor& part : inputs.split(piece)) {
     if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    rows.push_back(engine.outputs(weights, inputs.narrow(0, first, std::min(piece, inputs.size(0) - first))));
+    rows.push_back(engine.outputs(weights, part));
   }
   return torch::cat(rows);
 }

@@ -11,6 +11,7 @@
 #include "harness/attack/logistic_regression.hpp"
 #include "harness/attack/sent_images.hpp"
 #include "harness/digest/sha256.hpp"
+#include "harness/gradients/kernels/kernels.hpp"
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/run_directory.hpp"
 
@@ -30,11 +31,6 @@ using Numbers = std::vector<double>;
 struct OfExamples {
   Numbers members, non_members, known_members, known_non_members;
 };
-
-Numbers numbers_of(const torch::Tensor& tensor) {
-  const torch::Tensor own = tensor.to(torch::kCPU).contiguous();
-  return {own.data_ptr<double>(), own.data_ptr<double>() + own.numel()};
-}
 
 Numbers negated(Numbers numbers) {
   for (double& number : numbers) number = -number;
@@ -169,7 +165,7 @@ class Attacker {
   }
 
   Numbers losses(const Params& model, const SeenExamples& examples) const {
-    return numbers_of(engine_.losses(model, examples.size(), source(examples)));
+    return kernels::to_vector(engine_.losses(model, examples.size(), source(examples)));
   }
 
   // Of the run's own model, once.
@@ -178,7 +174,7 @@ class Attacker {
   }
   const OfExamples& norms() {
     return once(norms_, [&](const SeenExamples& examples) {
-      return numbers_of(engine_.gradient_norms(run_.params(), examples.size(), source(examples)));
+      return kernels::to_vector(engine_.gradient_norms(run_.params(), examples.size(), source(examples)));
     });
   }
 
@@ -318,7 +314,7 @@ class Attacker {
         // Of any class: labels beside images may be guesses. Products find the nearest, differences measure
         // it.
         const torch::Tensor nearest = images.index_select(0, torch::cdist(pixels, images).argmin(1));
-        const Numbers distances = numbers_of((pixels - nearest).norm(2, 1).to(torch::kFloat64));
+        const Numbers distances = kernels::to_vector((pixels - nearest).norm(2, 1));
         result.insert(result.end(), distances.begin(), distances.end());
       }
       return negated(std::move(result));

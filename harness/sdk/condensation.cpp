@@ -1,6 +1,5 @@
 #include "fedarena/condensation.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,9 +31,8 @@ class SetTrainer {
   void epoch(Params& params, const Batch& set, double rate) {
     if (velocity_.empty()) velocity_ = zeros_like(params);
     const torch::Tensor order = torch::tensor(shuffles_.permutation(set.size()), torch::kInt64);
-    for (std::int64_t first = 0; first < set.size(); first += how_.batch_size) {
-      const std::int64_t count = std::min(how_.batch_size, set.size() - first);
-      Batch batch = set.select(order.narrow(0, first, count));
+    for (const torch::Tensor& positions : order.split(how_.batch_size)) {
+      Batch batch = set.select(positions);
       batch.inputs = Augmentation::draw(how_.augmentation, augmentations_)(batch.inputs);
       velocity_ *= how_.momentum;
       velocity_ += compute_.gradient(params, batch);

@@ -32,13 +32,9 @@ Custom leaky_relu(double slope) {
   return of_each_number([slope](const torch::Tensor& inputs) { return at::leaky_relu(inputs, slope); });
 }
 
-Custom sigmoid() {
-  return of_each_number([](const torch::Tensor& inputs) { return at::sigmoid(inputs); });
-}
+Custom sigmoid() { return of_each_number(at::sigmoid); }
 
-Custom tanh() {
-  return of_each_number([](const torch::Tensor& inputs) { return at::tanh(inputs); });
-}
+Custom tanh() { return of_each_number(at::tanh); }
 
 Custom upsample(std::int64_t size) {
   return without_parameters(

@@ -1,6 +1,5 @@
 #include "fedarena/set_descent.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace fedarena {
@@ -36,10 +35,9 @@ SetDescent::SetDescent(std::int64_t batch_size, const Compute& compute, Batch se
 
 bool SetDescent::next(Params& params, const Params& start, double radius, double rate) {
   const torch::Tensor order = torch::tensor(shuffles_.permutation(set_.size()), torch::kInt64);
-  for (std::int64_t first = 0; first < set_.size(); first += batch_size_) {
+  for (const torch::Tensor& positions : order.split(batch_size_)) {
     if (norm(params - start) >= radius) return false;
-    const std::int64_t count = std::min(batch_size_, set_.size() - first);
-    params.add_scaled(-rate, compute_.gradient(params, set_.select(order.narrow(0, first, count))));
+    params.add_scaled(-rate, compute_.gradient(params, set_.select(positions)));
   }
   return true;
 }

@@ -26,7 +26,6 @@
 #include <fedarena/set_descent.hpp>
 #include <fedarena/synthetic_sets.hpp>
 
-namespace dsc {
 namespace {
 
 using namespace fedarena;
@@ -98,10 +97,9 @@ class Dsc final : public Configured<Config> {
 };
 
 }  // namespace
-}  // namespace dsc
 
 FEDARENA_PLUGIN("dsc", "1.0.0") {
-  registry.add<dsc::Dsc>(
+  registry.add<Dsc>(
       "dsc",
       {.summary = "One client condenses all examples to a few images, once; the server trains on them.",
        .citation = "Zhao and Bilen, ICML 2021, arXiv:2102.08259; Zhao et al., ICLR 2021, arXiv:2006.05929",

@@ -26,7 +26,6 @@
 #include <fedarena/set_descent.hpp>
 #include <fedarena/synthetic_sets.hpp>
 
-namespace feddm {
 namespace {
 
 using namespace fedarena;
@@ -191,10 +190,9 @@ class FedDm final : public Configured<Config> {
 };
 
 }  // namespace
-}  // namespace feddm
 
 FEDARENA_PLUGIN("feddm", "1.0.0") {
-  registry.add<feddm::FedDm>(
+  registry.add<FedDm>(
       "feddm", {.summary = "Clients send synthetic images whose features agree with their own; the server "
                            "descends on them.",
                 .citation = "Xiong et al., CVPR 2023, arXiv:2207.09653",

@@ -21,7 +21,6 @@
 #include <fedarena/set_descent.hpp>
 #include <fedarena/synthetic_sets.hpp>
 
-namespace sdafl {
 namespace {
 
 using namespace fedarena;
@@ -200,10 +199,9 @@ class SdaFl final : public Configured<Config> {
 };
 
 }  // namespace
-}  // namespace sdafl
 
 FEDARENA_PLUGIN("sdafl", "1.0.0") {
-  registry.add<sdafl::SdaFl>(
+  registry.add<SdaFl>(
       "sda-fl",
       {.summary = "FedAvg on examples and a pool of the clients' synthetic images, labelled by their models.",
        .citation = "Li, Shao, Mao, Wang, Zhang, FL-IJCAI 2022, arXiv:2206.05507",

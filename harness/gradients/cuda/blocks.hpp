@@ -19,17 +19,9 @@
 /// whose body is a sequence of phases, block.threads([&](int thread) { ... }), with a barrier after each.
 /// Within a phase threads have no order, so none may read what another one writes. Whether a phase comes at
 /// all depends on the block alone. Sums are added up in a fixed order, never by atomic operations, and no
-/// product is contracted with a sum unless `fused` says so: the same bits from every GPU, and from the walk.
+/// product is contracted with a sum: the same bits from every GPU, and from the walk.
 
 namespace fedarena::cuda {
-
-/// left * right + sum, rounded once.
-FEDARENA_HOST_DEVICE inline float fused(float left, float right, float sum) {
-  return ::fmaf(left, right, sum);
-}
-FEDARENA_HOST_DEVICE inline double fused(double left, double right, double sum) {
-  return ::fma(left, right, sum);
-}
 
 FEDARENA_HOST_DEVICE inline std::int64_t ceil_div(std::int64_t count, std::int64_t size) {
   return (count + size - 1) / size;

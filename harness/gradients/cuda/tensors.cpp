@@ -28,15 +28,17 @@ int narrow(std::int64_t number) {
   return static_cast<int>(number);
 }
 
-// Runs a kernel on the tensor's device.
-template <typename Kernel>
-void launch_for(const torch::Tensor& tensor, const Kernel& kernel) {
+// Runs the kernel that make(T()) gives on the tensor's device, for its type of numbers.
+template <typename Make>
+void launch_for(const torch::Tensor& tensor, const Make& make) {
   const c10::DeviceGuard guard(tensor.device());
-  try {
-    launch(kernel, place_of(tensor));
-  } catch (const std::bad_alloc&) {  // in LibTorch's words, like all else that a GPU lacks memory for
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "a GPU has no memory left to start a kernel");
-  }
+  AT_DISPATCH_FLOATING_TYPES(tensor.scalar_type(), "a kernel", [&] {
+    try {
+      launch(make(scalar_t()), place_of(tensor));
+    } catch (const std::bad_alloc&) {  // in LibTorch's words, like all else that a GPU lacks memory for
+      TORCH_CHECK_WITH(OutOfMemoryError, false, "a GPU has no memory left to start a kernel");
+    }
+  });
 }
 
 template <typename T>
@@ -72,58 +74,57 @@ PatchSizes patch_sizes(const Conv2d& layer, std::int64_t height, std::int64_t wi
 
 void pool_planes(kernels::Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
                  const torch::Tensor& from, const torch::Tensor& to) {
-  AT_DISPATCH_FLOATING_TYPES(to.scalar_type(), "pool_planes", [&] {
-    const Pool<scalar_t> pool{what,
-                              {narrow(shape[2]), narrow(shape[3]), narrow(size)},
-                              shape[0] * shape[1],
-                              numbers_of<scalar_t>(inputs),
-                              numbers_of<scalar_t>(from),
-                              to.data_ptr<scalar_t>()};
-    launch_for(to, ForEach{pool});
+  launch_for(to, [&]<typename T>(T /*type*/) {
+    return ForEach{Pool<T>{what,
+                           {narrow(shape[2]), narrow(shape[3]), narrow(size)},
+                           shape[0] * shape[1],
+                           numbers_of<T>(inputs),
+                           numbers_of<T>(from),
+                           to.data_ptr<T>()}};
   });
 }
 
 void group_norm(const torch::Tensor& inputs, const kernels::Norm& norm, const kernels::Normalised& to) {
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
-    launch_for(inputs, NormForward<scalar_t>{.sizes = sizes_of(inputs, norm),
-                                             .count = inputs.size(0) * norm.layer.groups,
-                                             .inputs = inputs.data_ptr<scalar_t>(),
-                                             .weight = norm.weight.data_ptr<scalar_t>(),
-                                             .bias = norm.bias.data_ptr<scalar_t>(),
-                                             .outputs = to.outputs.data_ptr<scalar_t>(),
-                                             .mean = to.mean.data_ptr<scalar_t>(),
-                                             .inverse = to.inverse_deviation.data_ptr<scalar_t>()});
+  launch_for(inputs, [&]<typename T>(T /*type*/) {
+    return NormForward<T>{.sizes = sizes_of(inputs, norm),
+                          .count = inputs.size(0) * norm.layer.groups,
+                          .inputs = inputs.data_ptr<T>(),
+                          .weight = norm.weight.data_ptr<T>(),
+                          .bias = norm.bias.data_ptr<T>(),
+                          .outputs = to.outputs.data_ptr<T>(),
+                          .mean = to.mean.data_ptr<T>(),
+                          .inverse = to.inverse_deviation.data_ptr<T>()};
   });
 }
 
 void group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
                          const kernels::Normalised& forward, const kernels::Norm& norm,
                          const kernels::NormGradient& to) {
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward", [&] {
-    launch_for(inputs, NormBackward<scalar_t>{.sizes = sizes_of(inputs, norm),
-                                              .count = inputs.size(0) * norm.layer.groups,
-                                              .inputs = inputs.data_ptr<scalar_t>(),
-                                              .deltas = deltas.data_ptr<scalar_t>(),
-                                              .weight = norm.weight.data_ptr<scalar_t>(),
-                                              .bias = norm.bias.data_ptr<scalar_t>(),
-                                              .mean = forward.mean.data_ptr<scalar_t>(),
-                                              .inverse = forward.inverse_deviation.data_ptr<scalar_t>(),
-                                              .outputs = to.inputs.data_ptr<scalar_t>(),
-                                              .weight_rows = to.weight.data_ptr<scalar_t>(),
-                                              .bias_rows = to.bias.data_ptr<scalar_t>()});
+  launch_for(inputs, [&]<typename T>(T /*type*/) {
+    return NormBackward<T>{.sizes = sizes_of(inputs, norm),
+                           .count = inputs.size(0) * norm.layer.groups,
+                           .inputs = inputs.data_ptr<T>(),
+                           .deltas = deltas.data_ptr<T>(),
+                           .weight = norm.weight.data_ptr<T>(),
+                           .bias = norm.bias.data_ptr<T>(),
+                           .mean = forward.mean.data_ptr<T>(),
+                           .inverse = forward.inverse_deviation.data_ptr<T>(),
+                           .outputs = to.inputs.data_ptr<T>(),
+                           .weight_rows = to.weight.data_ptr<T>(),
+                           .bias_rows = to.bias.data_ptr<T>()};
   });
 }
 
 void group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                         const kernels::MovingNorm& norm, const kernels::NormTangent& to) {
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
-    launch_for(inputs, NormTangentForward<scalar_t>{.sizes = sizes_of(inputs, norm),
-                                                    .count = inputs.size(0) * norm.layer.groups,
-                                                    .scales = scales_of<scalar_t>(norm),
-                                                    .inputs = inputs.data_ptr<scalar_t>(),
-                                                    .input_tangents = input_tangents.data_ptr<scalar_t>(),
-                                                    .outputs = to.outputs.data_ptr<scalar_t>(),
-                                                    .moments = to.moments.data_ptr<scalar_t>()});
+  launch_for(inputs, [&]<typename T>(T /*type*/) {
+    return NormTangentForward<T>{.sizes = sizes_of(inputs, norm),
+                                 .count = inputs.size(0) * norm.layer.groups,
+                                 .scales = scales_of<T>(norm),
+                                 .inputs = inputs.data_ptr<T>(),
+                                 .input_tangents = input_tangents.data_ptr<T>(),
+                                 .outputs = to.outputs.data_ptr<T>(),
+                                 .moments = to.moments.data_ptr<T>()};
   });
 }
 
@@ -131,27 +132,26 @@ void group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tenso
                                  const torch::Tensor& inputs, const torch::Tensor& input_tangents,
                                  const torch::Tensor& moments, const kernels::MovingNorm& norm,
                                  const torch::Tensor& to) {
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward_tangent", [&] {
-    launch_for(inputs, NormTangentBackward<scalar_t>{.sizes = sizes_of(inputs, norm),
-                                                     .count = inputs.size(0) * norm.layer.groups,
-                                                     .scales = scales_of<scalar_t>(norm),
-                                                     .inputs = inputs.data_ptr<scalar_t>(),
-                                                     .input_tangents = input_tangents.data_ptr<scalar_t>(),
-                                                     .deltas = deltas.data_ptr<scalar_t>(),
-                                                     .delta_tangents = delta_tangents.data_ptr<scalar_t>(),
-                                                     .moments = moments.data_ptr<scalar_t>(),
-                                                     .outputs = to.data_ptr<scalar_t>()});
+  launch_for(inputs, [&]<typename T>(T /*type*/) {
+    return NormTangentBackward<T>{.sizes = sizes_of(inputs, norm),
+                                  .count = inputs.size(0) * norm.layer.groups,
+                                  .scales = scales_of<T>(norm),
+                                  .inputs = inputs.data_ptr<T>(),
+                                  .input_tangents = input_tangents.data_ptr<T>(),
+                                  .deltas = deltas.data_ptr<T>(),
+                                  .delta_tangents = delta_tangents.data_ptr<T>(),
+                                  .moments = moments.data_ptr<T>(),
+                                  .outputs = to.data_ptr<T>()};
   });
 }
 
 torch::Tensor squared_norms(const torch::Tensor& rows) {
   const torch::Tensor squared = at::empty({rows.size(0)}, rows.options().dtype(torch::kFloat64));
-  AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "squared_norms", [&] {
-    const SquaredNorms<scalar_t> norms{.rows = rows.data_ptr<scalar_t>(),
-                                       .count = rows.size(0),
-                                       .size = rows.numel() / std::max<std::int64_t>(1, rows.size(0)),
-                                       .squared = squared.data_ptr<double>()};
-    launch_for(rows, norms);
+  launch_for(rows, [&]<typename T>(T /*type*/) {
+    return SquaredNorms<T>{.rows = rows.data_ptr<T>(),
+                           .count = rows.size(0),
+                           .size = rows.numel() / std::max<std::int64_t>(1, rows.size(0)),
+                           .squared = squared.data_ptr<double>()};
   });
   return squared;
 }
@@ -159,26 +159,24 @@ torch::Tensor squared_norms(const torch::Tensor& rows) {
 void add_weighted_sum(const kernels::Factors& factors, const torch::Tensor& rows,
                       const torch::Tensor& target) {
   const torch::Tensor& weights = factors.on(rows.options());
-  AT_DISPATCH_FLOATING_TYPES(target.scalar_type(), "add_weighted_sum", [&] {
-    const WeightedSum<scalar_t> sum{.rows = rows.data_ptr<scalar_t>(),
-                                    .factors = weights.data_ptr<scalar_t>(),
-                                    .height = weights.numel(),
-                                    .size = target.numel(),
-                                    .target = target.data_ptr<scalar_t>()};
-    launch_for(target, ForEach{sum});
+  launch_for(target, [&]<typename T>(T /*type*/) {
+    return ForEach{WeightedSum<T>{.rows = rows.data_ptr<T>(),
+                                  .factors = weights.data_ptr<T>(),
+                                  .height = weights.numel(),
+                                  .size = target.numel(),
+                                  .target = target.data_ptr<T>()}};
   });
 }
 
 void add_normals(const Stream::Place& from, double deviation, const torch::Tensor& target) {
-  AT_DISPATCH_FLOATING_TYPES(target.scalar_type(), "add_normals", [&] {
-    const AddNormals<scalar_t> kernel{
-        .key = {from.key[0], from.key[1]},
-        .counter = {from.counter[0], from.counter[1], from.counter[2], from.counter[3]},
-        .word = from.word,
-        .pairs = target.numel() / 2,
-        .deviation = deviation,
-        .target = target.data_ptr<scalar_t>()};
-    launch_for(target, ForEach{kernel});
+  launch_for(target, [&]<typename T>(T /*type*/) {
+    return ForEach{
+        AddNormals<T>{.key = {from.key[0], from.key[1]},
+                      .counter = {from.counter[0], from.counter[1], from.counter[2], from.counter[3]},
+                      .word = from.word,
+                      .pairs = target.numel() / 2,
+                      .deviation = deviation,
+                      .target = target.data_ptr<T>()}};
   });
 }
 
@@ -187,9 +185,8 @@ torch::Tensor patches_of(const Conv2d& layer, const torch::Tensor& inputs) {
   const std::int64_t examples = inputs.size(0);
   (void)narrow(examples * (layer.in + 1));
   torch::Tensor result = at::empty({examples, sizes.rows(), sizes.positions()}, inputs.options());
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "patches_of", [&] {
-    const Patches<scalar_t> kernel{sizes, examples, inputs.data_ptr<scalar_t>(), result.data_ptr<scalar_t>()};
-    launch_for(inputs, ForEach{kernel});
+  launch_for(inputs, [&]<typename T>(T /*type*/) {
+    return ForEach{Patches<T>{sizes, examples, inputs.data_ptr<T>(), result.data_ptr<T>()}};
   });
   return result;
 }
@@ -197,14 +194,10 @@ torch::Tensor patches_of(const Conv2d& layer, const torch::Tensor& inputs) {
 torch::Tensor weight_matrix(const torch::Tensor& weight, const torch::Tensor& bias, std::int64_t rows) {
   const std::int64_t out = weight.size(0);
   torch::Tensor result = at::empty({out, rows}, weight.options());
-  AT_DISPATCH_FLOATING_TYPES(weight.scalar_type(), "weight_matrix", [&] {
-    const WeightMatrix<scalar_t> kernel{narrow(out),
-                                        narrow(weight.numel() / std::max<std::int64_t>(1, out)),
-                                        narrow(rows),
-                                        weight.data_ptr<scalar_t>(),
-                                        bias.data_ptr<scalar_t>(),
-                                        result.data_ptr<scalar_t>()};
-    launch_for(result, ForEach{kernel});
+  launch_for(result, [&]<typename T>(T /*type*/) {
+    return ForEach{WeightMatrix<T>{narrow(out), narrow(weight.numel() / std::max<std::int64_t>(1, out)),
+                                   narrow(rows), weight.data_ptr<T>(), bias.data_ptr<T>(),
+                                   result.data_ptr<T>()}};
   });
   return result;
 }
@@ -212,10 +205,8 @@ torch::Tensor weight_matrix(const torch::Tensor& weight, const torch::Tensor& bi
 torch::Tensor add_patches(const Conv2d& layer, const torch::Tensor& patches, at::IntArrayRef shape) {
   const PatchSizes sizes = patch_sizes(layer, shape[2], shape[3]);
   torch::Tensor result = at::empty(shape, patches.options());
-  AT_DISPATCH_FLOATING_TYPES(patches.scalar_type(), "add_patches", [&] {
-    const AddPatches<scalar_t> kernel{sizes, shape[0], patches.data_ptr<scalar_t>(),
-                                      result.data_ptr<scalar_t>()};
-    launch_for(result, ForEach{kernel});
+  launch_for(result, [&]<typename T>(T /*type*/) {
+    return ForEach{AddPatches<T>{sizes, shape[0], patches.data_ptr<T>(), result.data_ptr<T>()}};
   });
   return result;
 }

@@ -10,7 +10,6 @@
 
 #include "harness/gradients/cuda/walk.hpp"
 #include "harness/gradients/kernels/kernels.hpp"
-#include "harness/gradients/rules/norm_tangent.hpp"
 
 /// What the CPU's kernels:: compute, by the kernels of this room: on a GPU's tensors where they lie, queued
 /// on LibTorch's current stream. Tensors are contiguous.

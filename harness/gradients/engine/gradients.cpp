@@ -13,7 +13,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/gradients/engine/input_gradient.hpp"
-#include "harness/gradients/engine/outputs.hpp"
+#include "harness/gradients/engine/pass.hpp"
 #include "harness/gradients/engine/per_example.hpp"
 #include "harness/sdk/plugin_visit.hpp"
 

@@ -8,6 +8,7 @@
 
 #include <torch/types.h>
 
+#include "fedarena/compute.hpp"
 #include "fedarena/model.hpp"
 
 #include "harness/gradients/rules/rule.hpp"
@@ -64,5 +65,11 @@ class Pass {
   Want want_;
   std::vector<Step> steps_;
 };
+
+/// GradientEngine::outputs and output_gradient of one micro-batch, on this thread: by rules where the model
+/// has them, else by LibTorch.
+torch::Tensor outputs_by_rules(const Weights& weights, const torch::Tensor& inputs);
+Compute::OutputGradient output_gradient_by_rules(const Weights& weights, const torch::Tensor& inputs,
+                                                 const torch::Tensor& slopes);
 
 }  // namespace fedarena

@@ -72,7 +72,7 @@ struct Block {
     }
     for (int r = 0; r < Rows; ++r) {
       Numbers half[kTaps];
-      Four::FiltersTransposed::apply_to<T>(sums[r], half);
+      Four::transpose_filters<T>(sums[r], half);
       for (std::int64_t k = 0; k < kTaps; ++k) halves[first + r][k][i] = half[k];
     }
   }
@@ -88,7 +88,7 @@ struct Block {
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t k = 0; k < kTaps; ++k) {
         Numbers results[kTaps];
-        Four::FiltersTransposed::apply_to<T>(halves[row][k], results);
+        Four::transpose_filters<T>(halves[row][k], results);
         for (std::int64_t i = 0; i < kTaps; ++i) {
           *vectors<Registers::kBytes>(taps.data + (i * kTaps + k) * taps.stride + row * row_step) =
               results[i];

@@ -20,10 +20,11 @@ namespace fedarena::kernels {
 torch::Tensor pool_planes(Pooling what, std::int64_t size, at::IntArrayRef shape, const torch::Tensor& inputs,
                           const torch::Tensor& from);
 
-/// What follows a normalisation in the same pass over memory.
+/// What follows a normalisation, or a convolution, in the same pass over memory: ReLU, then pooling, of
+/// averages after the one and of largest numbers after the other.
 struct Tail {
   bool relu = false;
-  std::int64_t pool = 0;  ///< size of the average pooling after it; 0: none
+  std::int64_t pool = 0;  ///< size of its windows; 0: none
 };
 
 /// A group normalisation of [n, channels, ...], its parameters [channels], and its tail. Pooling wants
@@ -49,6 +50,28 @@ struct NormGradient {
 /// before a pass without a tail. What was normalised is computed again, so that nobody need keep it.
 NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
                                  const Normalised& forward, const Norm& norm);
+
+/// A normalisation and the direction in which its parameters move.
+struct MovingNorm : Norm {
+  torch::Tensor weight_tangent, bias_tangent;
+};
+
+struct NormTangent {
+  torch::Tensor outputs;  ///< derivative of the tail's outputs
+  /// [n, groups, 4]: mean, inverse deviation, derivative of the mean, and of the inverse deviation's
+  /// logarithm.
+  torch::Tensor moments;
+};
+/// Derivative of group_norm's outputs where the inputs move by `input_tangents` and the parameters in their
+/// direction. One pass over memory.
+NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                               const MovingNorm& norm);
+
+/// Derivative of group_norm_backward's gradient in the inputs, where moreover the gradients in the tail's
+/// outputs, `deltas`, move by `delta_tangents`.
+torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
+                                          const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                                          const torch::Tensor& moments, const MovingNorm& norm);
 
 /// A factor for each example of a micro-batch, on the host, and once on a GPU whose kernels ask for them.
 class Factors {

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "harness/gradients/kernels/lanes.hpp"
+#include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/vectorised.hpp"
 
-/// The loops of LaneConvolution, on one block of sixteen examples.
+/// The loops of LaneConv2d (rules/lane_rule.hpp), on one block of sixteen examples.
 namespace fedarena::kernels::lanes {
 
 /// Maps [channels][height][width] of sixteen examples.
@@ -176,8 +176,9 @@ struct Largest {
   }
 };
 
+/// The largest numbers first, then ReLU, which gives what ReLU and MaxPool give in their order.
 template <typename T>
-inline void apply_tail(const Maps<const T>& convolved, const ConvTail& tail, const Maps<T>& outputs) {
+inline void apply_tail(const Maps<const T>& convolved, const Tail& tail, const Maps<T>& outputs) {
   for (std::int64_t c = 0; c < outputs.channels; ++c) {
     for (std::int64_t y = 0; y < outputs.height; ++y) {
       for (std::int64_t x = 0; x < outputs.width; ++x) {
@@ -194,7 +195,7 @@ inline void apply_tail(const Maps<const T>& convolved, const ConvTail& tail, con
 
 /// Gradients in the tail's outputs to those in the convolution's, with `margin` zeros around.
 template <typename T>
-inline void undo_tail(const Maps<const T>& deltas, const Maps<const T>& convolved, const ConvTail& tail,
+inline void undo_tail(const Maps<const T>& deltas, const Maps<const T>& convolved, const Tail& tail,
                       std::int64_t margin, const Maps<T>& result) {
   std::fill_n(result.data, result.numel(), T(0));
   for (std::int64_t c = 0; c < deltas.channels; ++c) {

@@ -61,9 +61,9 @@ struct Planes {
 };
 
 // Tiles of From x From numbers of each map.
-template <typename Side, typename Transform, std::int64_t From, typename T>
-inline void maps_to_tiles(const Planes<const T>& maps, const TileGrid& grid, const Tiles<T>& tiles,
-                          std::vector<T>& scratch) {
+template <typename Side, std::int64_t From, typename Transform, typename T>
+inline void maps_to_tiles(const Transform& transform, const Planes<const T>& maps, const TileGrid& grid,
+                          const Tiles<T>& tiles, std::vector<T>& scratch) {
   constexpr std::int64_t kOut = Side::kOut, kIn = Side::kIn;
   const std::int64_t channels = maps.channels;
   Image<T> image{nullptr, (grid.rows - 1) * kOut + From, (grid.columns - 1) * kOut + From, channels};
@@ -74,13 +74,13 @@ inline void maps_to_tiles(const Planes<const T>& maps, const TileGrid& grid, con
   for (std::int64_t i = 0; i < grid.examples; ++i) {
     read_planes(maps.example(i), maps.height, maps.width, maps.margin, image);
     for (std::int64_t row = 0; row < grid.rows; ++row) {
-      winograd::apply<Transform, From, kIn>(Lines<const T>{image.at(row * kOut, 0), image.row()}, lines,
-                                            image.row());
+      winograd::apply<From, kIn>(transform, Lines<const T>{image.at(row * kOut, 0), image.row()}, lines,
+                                 image.row());
       for (std::int64_t column = 0; column < grid.columns; ++column, out += tiles.tile) {
         for (std::int64_t k = 0; k < kIn; ++k) {
           const T* line = lines.data + k * lines.stride + column * kOut * channels;
-          winograd::apply<Transform, From, kIn>(Lines<const T>{line, channels},
-                                                Lines<T>{out + k * kIn * tiles.place, tiles.place}, channels);
+          winograd::apply<From, kIn>(transform, Lines<const T>{line, channels},
+                                     Lines<T>{out + k * kIn * tiles.place, tiles.place}, channels);
         }
       }
     }
@@ -88,9 +88,9 @@ inline void maps_to_tiles(const Planes<const T>& maps, const TileGrid& grid, con
 }
 
 // The sum of tiles of To x To numbers and of a number for each channel.
-template <typename Side, typename Transform, std::int64_t To, typename T>
-inline void tiles_to_maps(const Tiles<const T>& tiles, const TileGrid& grid, const T* constants,
-                          const Planes<T>& maps, std::vector<T>& scratch) {
+template <typename Side, std::int64_t To, typename Transform, typename T>
+inline void tiles_to_maps(const Transform& transform, const Tiles<const T>& tiles, const TileGrid& grid,
+                          const T* constants, const Planes<T>& maps, std::vector<T>& scratch) {
   constexpr std::int64_t kOut = Side::kOut, kIn = Side::kIn;
   const std::int64_t channels = maps.channels;
   Image<T> image{nullptr, (grid.rows - 1) * kOut + To, (grid.columns - 1) * kOut + To, channels};
@@ -106,12 +106,12 @@ inline void tiles_to_maps(const Tiles<const T>& tiles, const TileGrid& grid, con
     for (std::int64_t row = 0; row < grid.rows; ++row) {
       for (std::int64_t column = 0; column < grid.columns; ++column, in += tiles.tile) {
         for (std::int64_t k = 0; k < kIn; ++k) {
-          winograd::apply<Transform, kIn, To>(Lines<const T>{in + k * tiles.place, kIn * tiles.place},
-                                              half.from(k * channels), channels);
+          winograd::apply<kIn, To>(transform, Lines<const T>{in + k * tiles.place, kIn * tiles.place},
+                                   half.from(k * channels), channels);
         }
         for (std::int64_t y = 0; y < To; ++y) {
-          winograd::apply<Transform, kIn, To>(Lines<const T>{half.data + y * half.stride, channels}, whole,
-                                              channels);
+          winograd::apply<kIn, To>(transform, Lines<const T>{half.data + y * half.stride, channels}, whole,
+                                   channels);
           T* out = image.at(row * kOut + y, column * kOut);
           for (std::int64_t c = 0; c < To * channels; ++c) out[c] += whole.data[c];
         }
@@ -131,7 +131,6 @@ struct Kernels {
 // Filters [places][rows][columns], some columns at a time in the innermost cache.
 template <typename Side, typename T>
 inline void kernels_to_places(const Kernels<T>& kernels, const Tiles<T>& filters, std::vector<T>& scratch) {
-  using Filters = typename Side::Filters;
   constexpr std::int64_t kIn = Side::kIn;
   scratch.resize((kTaps + kIn) * kTaps * kColumns);
   const Lines<T> taps{scratch.data(), kTaps * kColumns};              // [3][3][columns]
@@ -146,13 +145,13 @@ inline void kernels_to_places(const Kernels<T>& kernels, const Tiles<T>& filters
         }
       }
       for (std::int64_t j = 0; j < kTaps; ++j) {
-        winograd::apply<Filters, kTaps, kIn>(Lines<const T>{taps.data + j * kColumns, taps.stride},
-                                             half.from(j * kColumns), size);
+        winograd::apply<kTaps, kIn>(Side::kFilters, Lines<const T>{taps.data + j * kColumns, taps.stride},
+                                    half.from(j * kColumns), size);
       }
       T* out = filters.data + row * filters.tile + begin;
       for (std::int64_t k = 0; k < kIn; ++k) {
-        winograd::apply<Filters, kTaps, kIn>(Lines<const T>{half.data + k * half.stride, kColumns},
-                                             Lines<T>{out + k * kIn * filters.place, filters.place}, size);
+        winograd::apply<kTaps, kIn>(Side::kFilters, Lines<const T>{half.data + k * half.stride, kColumns},
+                                    Lines<T>{out + k * kIn * filters.place, filters.place}, size);
       }
     }
   }
@@ -234,13 +233,13 @@ void transform_adjoint_filters(const torch::Tensor& weight, const torch::Tensor&
 }
 
 void transform_inputs(const torch::Tensor& inputs, const TileGrid& grid, const torch::Tensor& transformed) {
-  for_tiles(
-      places_of(grid.tile), inputs.scalar_type(), [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
-        const Planes<const T> maps{inputs.data_ptr<T>(), inputs.size(1), grid.height, grid.width,
-                                   grid.padding};
-        std::vector<T> scratch;
-        maps_to_tiles<Side, typename Side::Inputs, Side::kIn>(maps, grid, Tiles<T>(transformed), scratch);
-      });
+  for_tiles(places_of(grid.tile), inputs.scalar_type(),
+            [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
+              const Planes<const T> maps{inputs.data_ptr<T>(), inputs.size(1), grid.height, grid.width,
+                                         grid.padding};
+              std::vector<T> scratch;
+              maps_to_tiles<Side, Side::kIn>(Side::kInputs, maps, grid, Tiles<T>(transformed), scratch);
+            });
 }
 
 torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid& grid,
@@ -252,8 +251,8 @@ torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid&
         const Planes<T> maps{outputs.data_ptr<T>(), transformed.size(2), grid.out_height, grid.out_width,
                              /*margin=*/0};
         std::vector<T> scratch;
-        tiles_to_maps<Side, typename Side::Outputs, Side::kOut>(Tiles<const T>(transformed), grid,
-                                                                bias.data_ptr<T>(), maps, scratch);
+        tiles_to_maps<Side, Side::kOut>(Side::kOutputs, Tiles<const T>(transformed), grid, bias.data_ptr<T>(),
+                                        maps, scratch);
       });
   return outputs;
 }
@@ -265,8 +264,8 @@ void transform_deltas(const torch::Tensor& deltas, const TileGrid& grid, const t
                                       /*margin=*/0};
     std::vector<scalar_t> scratch;
     run_vectorised([&] {
-      maps_to_tiles<Four, Four::OutputsTransposed, Four::kOut>(maps, grid, Tiles<scalar_t>(transformed),
-                                                               scratch);
+      maps_to_tiles<Four, Four::kOut>(Four::kOutputsTransposed, maps, grid, Tiles<scalar_t>(transformed),
+                                      scratch);
     });
   });
 }
@@ -280,8 +279,8 @@ torch::Tensor input_deltas_of_tiles(const torch::Tensor& transformed, const Tile
     const std::vector<scalar_t> zeros(static_cast<std::size_t>(channels));
     std::vector<scalar_t> scratch;
     run_vectorised([&] {
-      tiles_to_maps<Four, Four::InputsTransposed, Four::kIn>(Tiles<const scalar_t>(transformed), grid,
-                                                             zeros.data(), maps, scratch);
+      tiles_to_maps<Four, Four::kIn>(Four::kInputsTransposed, Tiles<const scalar_t>(transformed), grid,
+                                     zeros.data(), maps, scratch);
     });
   });
   return deltas;

@@ -20,19 +20,18 @@ constexpr std::int64_t kAllTaps = kTaps * kTaps;
 template <typename T>
 inline void places_to_taps(const Lines<const T>& places, std::int64_t count, const Lines<T>& taps,
                            std::vector<T>& scratch) {
-  using Transposed = Four::FiltersTransposed;
   constexpr std::int64_t kIn = Four::kIn;
   scratch.resize(kIn * kTaps * kColumns);
   const Lines<T> half{scratch.data(), kColumns};  // [6][3][columns]
   for (std::int64_t begin = 0; begin < count; begin += kColumns) {
     const std::int64_t size = std::min(kColumns, count - begin);
     for (std::int64_t k = 0; k < kIn; ++k) {
-      apply<Transposed, kIn, kTaps>(places.from(k * kIn * places.stride + begin),
-                                    half.from(k * kTaps * kColumns), size);
+      apply<kIn, kTaps>(Four::kFiltersTransposed, places.from(k * kIn * places.stride + begin),
+                        half.from(k * kTaps * kColumns), size);
     }
     for (std::int64_t j = 0; j < kTaps; ++j) {
-      apply<Transposed, kIn, kTaps>(Lines<const T>{half.data + j * kColumns, kTaps * kColumns},
-                                    Lines<T>{taps.data + j * taps.stride + begin, kTaps * taps.stride}, size);
+      apply<kIn, kTaps>(Four::kFiltersTransposed, Lines<const T>{half.data + j * kColumns, kTaps * kColumns},
+                        Lines<T>{taps.data + j * taps.stride + begin, kTaps * taps.stride}, size);
     }
   }
 }

@@ -8,8 +8,8 @@
 
 #include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/kernels/kernels.hpp"
-#include "harness/gradients/kernels/lanes.hpp"
 #include "harness/gradients/rules/convolution.hpp"
+#include "harness/gradients/rules/lane_rule.hpp"
 #include "harness/gradients/rules/rule.hpp"
 
 namespace fedarena {
@@ -171,37 +171,6 @@ class GhostConv2d final : public Conv2dRule {
   torch::Tensor deltas_;
 };
 
-// Few channels: sixteen examples side by side, with the ReLU and the max pooling that follow.
-class LaneConv2d final : public Rule {
- public:
-  LaneConv2d(std::span<const Layer> layers, std::vector<torch::Tensor> parameters, Want want)
-      : convolution_(std::get<Conv2d>(layers[0]), tail_of_convolution(layers), std::move(parameters[0]),
-                     std::move(parameters[1])),
-        want_(want) {}
-
-  torch::Tensor forward(const torch::Tensor& inputs) override { return convolution_.forward(inputs); }
-  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
-    return convolution_.backward(deltas, want_ == Want::kPerExample, wanted);
-  }
-  void add_lengths(Lengths& lengths) const override {
-    lengths.add({torch::tensor(convolution_.squared_norms(), torch::kFloat64)},
-                [](Length& own, const double* squared) { own.squared += *squared; });
-  }
-  void add_sum(const kernels::Factors& factors, std::span<const torch::Tensor> sums) const override {
-    convolution_.add_sum(factors, sums[0], sums[1]);
-  }
-
- private:
-  static kernels::ConvTail tail_of_convolution(std::span<const Layer> layers) {
-    kernels::ConvTail tail{.relu = layers.size() > 1};
-    if (layers.size() > 2) tail.pool = std::get<MaxPool>(layers[2]).size;
-    return tail;
-  }
-
-  kernels::LaneConvolution convolution_;
-  Want want_;
-};
-
 // Whether ghost norms are cheaper than holding gradients. Both cost one product of deltas and patches in all;
 // beyond it, in multiplications of the processor: ghost norms cost products of all pairs of positions, in
 // double at half the rate, and holding costs memory traffic for each weight.
@@ -251,7 +220,7 @@ std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const Laye
                                        const torch::Tensor& inputs, Want want) {
   const auto& layer = std::get<Conv2d>(layers[0]);
   if (works_in_lanes(layer, inputs)) {
-    return std::make_unique<LaneConv2d>(layers, weights.parameters, want);
+    return std::make_unique<LaneConv2d>(layer, tail_of(layers), weights.parameters, want);
   }
   if (cuda::takes(inputs)) return make_product_rule(layer, weights.parameters, want);
   std::unique_ptr<const Convolution> convolution = make_convolution(layer, weights, inputs);

@@ -24,16 +24,19 @@ inline void normalise_plane(const T* in, std::int64_t count, T mean, T scale, T 
 }
 
 template <typename T>
-struct Forward {
-  const T *in, *weight, *bias;
-  T *out, *mean, *inverse;
-  T* scratch;  // a plane, for pooling
-
-  void run(const Extent& extent, const Tail& tail, double epsilon) {
+void run_forward(const torch::Tensor& inputs, const Norm& norm, const Normalised& to) {
+  const Extent extent(inputs, norm);
+  const Tail& tail = norm.tail;
+  const T *in = inputs.data_ptr<T>(), *weight = norm.weight.data_ptr<T>(), *bias = norm.bias.data_ptr<T>();
+  T *mean = to.mean.data_ptr<T>(), *inverse = to.inverse_deviation.data_ptr<T>();
+  T* out = to.outputs.data_ptr<T>();
+  std::vector<T> plane(tail.pool == 0 ? 0 : static_cast<std::size_t>(extent.plane));  // for pooling
+  T* scratch = plane.data();
+  run_vectorised([&] {
     for (std::int64_t group = 0; group < extent.groups; ++group) {
       const T* x = in + group * extent.group();
       if (group + 1 < extent.groups) prefetch(x + extent.group(), extent.plane);
-      const Moments<T> moments = moments_of(x, extent.group(), epsilon);
+      const Moments<T> moments = moments_of(x, extent.group(), norm.layer.epsilon);
       mean[group] = moments.mean;
       inverse[group] = moments.inverse_deviation;
       const std::int64_t first = extent.first_channel(group);
@@ -43,16 +46,21 @@ struct Forward {
         if (tail.pool != 0) pool_plane<T>(scratch, extent.height, extent.width, tail.pool, out);
       }
     }
-  }
-};
+  });
+}
 
 template <typename T>
-struct Backward {
-  const T *in, *delta, *weight, *bias, *mean, *inverse;
-  T *out, *weight_row, *bias_row;
-  T* scratch;  // a group, for the gradients in what was normalised
-
-  void run(const Extent& extent, const Tail& tail) {
+void run_backward(const torch::Tensor& deltas, const torch::Tensor& inputs, const Normalised& forward,
+                  const Norm& norm, const NormGradient& to) {
+  const Extent extent(inputs, norm);
+  const Tail& tail = norm.tail;
+  const T *in = inputs.data_ptr<T>(), *delta = deltas.data_ptr<T>();
+  const T *weight = norm.weight.data_ptr<T>(), *bias = norm.bias.data_ptr<T>();
+  const T *mean = forward.mean.data_ptr<T>(), *inverse = forward.inverse_deviation.data_ptr<T>();
+  T *out = to.inputs.data_ptr<T>(), *weight_row = to.weight.data_ptr<T>(), *bias_row = to.bias.data_ptr<T>();
+  std::vector<T> group_of_numbers(static_cast<std::size_t>(extent.group()));
+  T* scratch = group_of_numbers.data();  // for the gradients in what was normalised
+  run_vectorised([&] {
     const std::int64_t plane = extent.plane;
     const auto size = static_cast<double>(extent.group());
     const bool direct = !tail.relu && tail.pool == 0;
@@ -90,8 +98,8 @@ struct Backward {
         }
       }
     }
-  }
-};
+  });
+}
 
 }  // namespace
 
@@ -103,18 +111,8 @@ Normalised group_norm(const torch::Tensor& inputs, const Norm& norm) {
     cuda::group_norm(inputs, norm, result);
     return result;
   }
-  const Extent extent(inputs, norm);
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
-    std::vector<scalar_t> scratch(norm.tail.pool == 0 ? 0 : static_cast<std::size_t>(extent.plane));
-    Forward<scalar_t> forward{.in = inputs.data_ptr<scalar_t>(),
-                              .weight = norm.weight.data_ptr<scalar_t>(),
-                              .bias = norm.bias.data_ptr<scalar_t>(),
-                              .out = result.outputs.data_ptr<scalar_t>(),
-                              .mean = result.mean.data_ptr<scalar_t>(),
-                              .inverse = result.inverse_deviation.data_ptr<scalar_t>(),
-                              .scratch = scratch.data()};
-    run_vectorised([&] { forward.run(extent, norm.tail, norm.layer.epsilon); });
-  });
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm",
+                             [&] { run_forward<scalar_t>(inputs, norm, result); });
   return result;
 }
 
@@ -127,21 +125,8 @@ NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tenso
     cuda::group_norm_backward(deltas, inputs, forward, norm, result);
     return result;
   }
-  const Extent extent(inputs, norm);
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward", [&] {
-    std::vector<scalar_t> scratch(static_cast<std::size_t>(extent.channels * extent.plane));
-    Backward<scalar_t> backward{.in = inputs.data_ptr<scalar_t>(),
-                                .delta = deltas.data_ptr<scalar_t>(),
-                                .weight = norm.weight.data_ptr<scalar_t>(),
-                                .bias = norm.bias.data_ptr<scalar_t>(),
-                                .mean = forward.mean.data_ptr<scalar_t>(),
-                                .inverse = forward.inverse_deviation.data_ptr<scalar_t>(),
-                                .out = result.inputs.data_ptr<scalar_t>(),
-                                .weight_row = result.weight.data_ptr<scalar_t>(),
-                                .bias_row = result.bias.data_ptr<scalar_t>(),
-                                .scratch = scratch.data()};
-    run_vectorised([&] { backward.run(extent, norm.tail); });
-  });
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward",
+                             [&] { run_backward<scalar_t>(deltas, inputs, forward, norm, result); });
   return result;
 }
 

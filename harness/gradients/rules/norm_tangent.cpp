@@ -2,8 +2,6 @@
 //   y = w r c + b,             rho = r. / r = -r^2 mean(c c.),   y. = w r c. + r (w. + rho w) c + b.
 //   dx = r (h - A - B r c)     where h = w delta, A = mean(h), B = mean(h r c) over a group, hence
 //   dx. = r (h. + rho h - (A. + rho A) - B r c. - (B. + 2 rho B) r c).
-#include "harness/gradients/rules/norm_tangent.hpp"
-
 #include <vector>
 
 #include <ATen/Dispatch.h>
@@ -47,78 +45,89 @@ struct Parameters {
 };
 
 template <typename T>
-struct TangentForward {
-  Parameters<T> at;
-  const T *in, *in_tangent;
-  T* out;
-  MovingMoments<T>* moments;
-  T* scratch;  // a plane, for pooling
-
-  void plane_of(std::int64_t count, const T* x, const T* dx, const MovingMoments<T>& group,
-                std::int64_t channel, bool relu, T* to) const {
-    const auto [mean, inverse, mean_tangent, rate] = group;
-    const T scale = inverse * at.weight[channel], shift = at.bias[channel];
-    const T turn = inverse * (at.weight_tangent[channel] + rate * at.weight[channel]);
-    const T slide = at.bias_tangent[channel];
-    for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = scale * (dx[i] - mean_tangent) + turn * (x[i] - mean) + slide;
-    }
-    if (!relu) return;
-    // A loop of its own: compilers do not vectorise one that need not compute what it drops.
-    for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = normalised(x[i], mean, scale, shift) <= 0 ? T(0) : to[i];
-    }
+inline void tangent_plane(const Parameters<T>& at, std::int64_t count, const T* x, const T* dx,
+                          const MovingMoments<T>& group, std::int64_t channel, bool relu, T* to) {
+  const auto [mean, inverse, mean_tangent, rate] = group;
+  const T scale = inverse * at.weight[channel], shift = at.bias[channel];
+  const T turn = inverse * (at.weight_tangent[channel] + rate * at.weight[channel]);
+  const T slide = at.bias_tangent[channel];
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = scale * (dx[i] - mean_tangent) + turn * (x[i] - mean) + slide;
   }
+  if (!relu) return;
+  // A loop of its own: compilers do not vectorise one that need not compute what it drops.
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = normalised(x[i], mean, scale, shift) <= 0 ? T(0) : to[i];
+  }
+}
 
-  void run(const Extent& extent, const Tail& tail, double epsilon) {
+template <typename T>
+void run_forward_tangent(const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                         const MovingNorm& norm, const NormTangent& to) {
+  const Extent extent(inputs, norm);
+  const Tail& tail = norm.tail;
+  const Parameters<T> at(norm);
+  const T *in = inputs.data_ptr<T>(), *in_tangent = input_tangents.data_ptr<T>();
+  T* out = to.outputs.data_ptr<T>();
+  auto* moments = reinterpret_cast<MovingMoments<T>*>(to.moments.data_ptr<T>());
+  std::vector<T> plane(static_cast<std::size_t>(extent.plane));  // for pooling
+  T* scratch = plane.data();
+  run_vectorised([&] {
     const T *x = in, *dx = in_tangent;
     for (std::int64_t group = 0; group < extent.groups; ++group) {
-      moments[group] = moving_moments(x, dx, extent.group(), epsilon);
+      moments[group] = moving_moments(x, dx, extent.group(), norm.layer.epsilon);
       const std::int64_t first = extent.first_channel(group);
       for (std::int64_t c = 0; c < extent.channels; ++c) {
         prefetch(x + extent.plane, extent.plane);
         prefetch(dx + extent.plane, extent.plane);
-        plane_of(extent.plane, x, dx, moments[group], first + c, tail.relu, tail.pool == 0 ? out : scratch);
+        tangent_plane(at, extent.plane, x, dx, moments[group], first + c, tail.relu,
+                      tail.pool == 0 ? out : scratch);
         if (tail.pool != 0) pool_plane<T>(scratch, extent.height, extent.width, tail.pool, out);
         x += extent.plane;
         dx += extent.plane;
         out += extent.pooled_plane;
       }
     }
-  }
+  });
+}
+
+// A, its derivative, B and its derivative, times the size of the group.
+struct Sums {
+  double constant = 0, constant_tangent = 0, slope = 0, slope_tangent = 0;
 };
 
 template <typename T>
-struct TangentBackward {
-  Parameters<T> at;
-  const T *in, *in_tangent, *delta, *delta_tangent;
-  const MovingMoments<T>* moments;
-  T* out;
-  T* scratch;  // two groups, for what comes through the tail
+inline void add_channel(const Parameters<T>& at, std::int64_t plane, const T* x, const T* dx, const T* d,
+                        const T* dd, const MovingMoments<T>& group, std::int64_t channel, Sums& sums) {
+  const T mean = group.mean, mean_tangent = group.mean_tangent;
+  const auto inverse = static_cast<double>(group.inverse), rate = static_cast<double>(group.rate);
+  const auto weight = static_cast<double>(at.weight[channel]);
+  const auto weight_tangent = static_cast<double>(at.weight_tangent[channel]);
+  const double total = sum_of<T>(plane, [=](std::int64_t i) { return d[i]; });
+  const double total_tangent = sum_of<T>(plane, [=](std::int64_t i) { return dd[i]; });
+  const double product = sum_of<T>(plane, [=](std::int64_t i) { return d[i] * (x[i] - mean); });
+  const double product_tangent =
+      sum_of<T>(plane, [=](std::int64_t i) { return dd[i] * (x[i] - mean) + d[i] * (dx[i] - mean_tangent); });
+  sums.constant += weight * total;
+  sums.constant_tangent += weight_tangent * total + weight * total_tangent;
+  sums.slope += inverse * weight * product;
+  sums.slope_tangent += inverse * ((weight_tangent + rate * weight) * product + weight * product_tangent);
+}
 
-  // A, its derivative, B and its derivative, times the size of the group.
-  struct Sums {
-    double constant = 0, constant_tangent = 0, slope = 0, slope_tangent = 0;
-  };
-
-  void add_channel(std::int64_t plane, const T* x, const T* dx, const T* d, const T* dd,
-                   const MovingMoments<T>& group, std::int64_t channel, Sums& sums) const {
-    const T mean = group.mean, mean_tangent = group.mean_tangent;
-    const auto inverse = static_cast<double>(group.inverse), rate = static_cast<double>(group.rate);
-    const auto weight = static_cast<double>(at.weight[channel]);
-    const auto weight_tangent = static_cast<double>(at.weight_tangent[channel]);
-    const double total = sum_of<T>(plane, [=](std::int64_t i) { return d[i]; });
-    const double total_tangent = sum_of<T>(plane, [=](std::int64_t i) { return dd[i]; });
-    const double product = sum_of<T>(plane, [=](std::int64_t i) { return d[i] * (x[i] - mean); });
-    const double product_tangent = sum_of<T>(
-        plane, [=](std::int64_t i) { return dd[i] * (x[i] - mean) + d[i] * (dx[i] - mean_tangent); });
-    sums.constant += weight * total;
-    sums.constant_tangent += weight_tangent * total + weight * total_tangent;
-    sums.slope += inverse * weight * product;
-    sums.slope_tangent += inverse * ((weight_tangent + rate * weight) * product + weight * product_tangent);
-  }
-
-  void run(const Extent& extent, const Tail& tail) {
+template <typename T>
+void run_backward_tangent(const torch::Tensor& deltas, const torch::Tensor& delta_tangents,
+                          const torch::Tensor& inputs, const torch::Tensor& input_tangents,
+                          const torch::Tensor& all_moments, const MovingNorm& norm, const torch::Tensor& to) {
+  const Extent extent(inputs, norm);
+  const Tail& tail = norm.tail;
+  const Parameters<T> at(norm);
+  const T *in = inputs.data_ptr<T>(), *in_tangent = input_tangents.data_ptr<T>();
+  const T *delta = deltas.data_ptr<T>(), *delta_tangent = delta_tangents.data_ptr<T>();
+  const auto* moments = reinterpret_cast<const MovingMoments<T>*>(all_moments.data_ptr<T>());
+  T* out = to.data_ptr<T>();
+  std::vector<T> two_groups(static_cast<std::size_t>(2 * extent.group()));
+  T* scratch = two_groups.data();  // for what comes through the tail
+  run_vectorised([&] {
     const std::int64_t plane = extent.plane;
     const auto size = static_cast<double>(extent.group());
     T* tangents = scratch + extent.group();
@@ -138,7 +147,7 @@ struct TangentBackward {
         };
         const T* d = through(delta + c * extent.pooled_plane, scratch + at_plane);
         const T* dd = through(delta_tangent + c * extent.pooled_plane, tangents + at_plane);
-        add_channel(plane, x + at_plane, dx + at_plane, d, dd, moving, first + c, sums);
+        add_channel(at, plane, x + at_plane, dx + at_plane, d, dd, moving, first + c, sums);
       }
       const auto [mean, inverse, mean_tangent, rate] = moving;
       const auto r = static_cast<double>(inverse), rho = static_cast<double>(rate);
@@ -161,8 +170,8 @@ struct TangentBackward {
       delta += extent.channels * extent.pooled_plane;
       delta_tangent += extent.channels * extent.pooled_plane;
     }
-  }
-};
+  });
+}
 
 }  // namespace
 
@@ -174,18 +183,8 @@ NormTangent group_norm_tangent(const torch::Tensor& inputs, const torch::Tensor&
     cuda::group_norm_tangent(inputs, input_tangents, norm, result);
     return result;
   }
-  const Extent extent(inputs, norm);
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent", [&] {
-    std::vector<scalar_t> scratch(static_cast<std::size_t>(extent.plane));
-    TangentForward<scalar_t> forward{
-        .at = Parameters<scalar_t>(norm),
-        .in = inputs.data_ptr<scalar_t>(),
-        .in_tangent = input_tangents.data_ptr<scalar_t>(),
-        .out = result.outputs.data_ptr<scalar_t>(),
-        .moments = reinterpret_cast<MovingMoments<scalar_t>*>(result.moments.data_ptr<scalar_t>()),
-        .scratch = scratch.data()};
-    run_vectorised([&] { forward.run(extent, norm.tail, norm.layer.epsilon); });
-  });
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_tangent",
+                             [&] { run_forward_tangent<scalar_t>(inputs, input_tangents, norm, result); });
   return result;
 }
 
@@ -197,19 +196,8 @@ torch::Tensor group_norm_backward_tangent(const torch::Tensor& deltas, const tor
     cuda::group_norm_backward_tangent(deltas, delta_tangents, inputs, input_tangents, moments, norm, result);
     return result;
   }
-  const Extent extent(inputs, norm);
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward_tangent", [&] {
-    std::vector<scalar_t> scratch(static_cast<std::size_t>(2 * extent.group()));
-    TangentBackward<scalar_t> backward{
-        .at = Parameters<scalar_t>(norm),
-        .in = inputs.data_ptr<scalar_t>(),
-        .in_tangent = input_tangents.data_ptr<scalar_t>(),
-        .delta = deltas.data_ptr<scalar_t>(),
-        .delta_tangent = delta_tangents.data_ptr<scalar_t>(),
-        .moments = reinterpret_cast<const MovingMoments<scalar_t>*>(moments.data_ptr<scalar_t>()),
-        .out = result.data_ptr<scalar_t>(),
-        .scratch = scratch.data()};
-    run_vectorised([&] { backward.run(extent, norm.tail); });
+    run_backward_tangent<scalar_t>(deltas, delta_tangents, inputs, input_tangents, moments, norm, result);
   });
   return result;
 }

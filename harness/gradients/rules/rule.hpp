@@ -80,8 +80,11 @@ bool has_rule(const Layer& layer);
 /// Either way the bits are those of one layer after the other.
 std::size_t layers_of_next_rule(std::span<const Layer> layers, const torch::Tensor& inputs, bool traced);
 
-/// Whether a convolution of such inputs goes by kernels/lanes.hpp.
+/// Whether a convolution of such inputs goes by LaneConv2d (lane_rule.hpp).
 bool works_in_lanes(const Conv2d& layer, const torch::Tensor& inputs);
+
+/// What follows layers[0] in its rule.
+kernels::Tail tail_of(std::span<const Layer> layers);
 
 /// The normalisation layers[0] with its parameters and with what follows it in its rule.
 kernels::Norm norm_of(std::span<const Layer> layers, const std::vector<torch::Tensor>& parameters);

@@ -9,7 +9,7 @@
 
 #include "harness/gradients/cuda/tensors.hpp"
 #include "harness/gradients/kernels/kernels.hpp"
-#include "harness/gradients/kernels/lanes.hpp"
+#include "harness/gradients/rules/lane_rule.hpp"
 #include "harness/gradients/rules/rule.hpp"
 
 namespace fedarena {
@@ -119,7 +119,7 @@ bool has_rule(const Layer& layer) {
 }
 
 bool works_in_lanes(const Conv2d& layer, const torch::Tensor& inputs) {
-  return !cuda::takes(inputs) && kernels::prefer_lanes(layer, inputs.size(0));
+  return !cuda::takes(inputs) && prefer_lanes(layer, inputs.size(0));
 }
 
 std::size_t layers_of_next_rule(std::span<const Layer> layers, const torch::Tensor& inputs, bool traced) {
@@ -134,10 +134,16 @@ std::size_t layers_of_next_rule(std::span<const Layer> layers, const torch::Tens
   return !follows(1, Relu{}) ? 1 : follows(2, MaxPool{}) ? 3 : 2;
 }
 
-kernels::Norm norm_of(std::span<const Layer> layers, const std::vector<torch::Tensor>& parameters) {
+kernels::Tail tail_of(std::span<const Layer> layers) {
   kernels::Tail tail{.relu = layers.size() > 1};
-  if (layers.size() > 2) tail.pool = std::get<AveragePool>(layers[2]).size;
-  return {std::get<GroupNorm>(layers[0]), tail, parameters[0], parameters[1]};
+  if (layers.size() < 3) return tail;
+  const auto* averages = std::get_if<AveragePool>(&layers[2]);
+  tail.pool = averages != nullptr ? averages->size : std::get<MaxPool>(layers[2]).size;
+  return tail;
+}
+
+kernels::Norm norm_of(std::span<const Layer> layers, const std::vector<torch::Tensor>& parameters) {
+  return {std::get<GroupNorm>(layers[0]), tail_of(layers), parameters[0], parameters[1]};
 }
 
 std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeights& weights,

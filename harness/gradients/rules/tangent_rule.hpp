@@ -49,7 +49,5 @@ std::unique_ptr<TangentRule> make_tangent_rule(std::span<const Layer> layers, Mo
 
 /// On a GPU.
 std::unique_ptr<TangentRule> make_product_tangent_rule(const Conv2d& layer, MovingParameters parameters);
-std::unique_ptr<TangentRule> make_conv2d_tangent_rule(const Conv2d& layer, MovingParameters parameters,
-                                                      const torch::Tensor& inputs);
 
 }  // namespace fedarena

@@ -1,7 +1,5 @@
 // Convolutions on sixteen examples side by side against LibTorch's, in shapes and numbers of examples that
 // fill blocks and do not.
-#include "harness/gradients/kernels/lanes.hpp"
-
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -12,18 +10,22 @@
 
 #include "fedarena/random.hpp"
 
+#include "harness/gradients/rules/lane_rule.hpp"
 #include "tests/infinity.hpp"
 
-namespace fedarena::kernels {
+namespace fedarena {
 namespace {
+
+using kernels::Factors;
+using kernels::Tail;
 
 struct LanesShape {
   std::int64_t examples, in, out, kernel, padding, height, width;
-  ConvTail tail;
+  Tail tail;
 };
 const std::vector<LanesShape> kLanesShapes{
     {64, 3, 6, 5, 0, 32, 32, {true, 2}},  {16, 6, 16, 5, 0, 14, 14, {true, 2}},
-    {17, 1, 1, 1, 0, 1, 1, {}},           {5, 2, 7, 3, 1, 9, 8, {true, 3}},
+    {17, 1, 1, 1, 0, 1, 1, {false, 1}},   {5, 2, 7, 3, 1, 9, 8, {true, 3}},
     {33, 4, 13, 2, 1, 5, 11, {false, 2}}, {1, 5, 3, 4, 3, 6, 4, {true, 1}},
     {31, 1, 8, 3, 2, 7, 7, {false, 1}},   {20, 2, 5, 3, 0, 8, 9, {true, 2}}};
 
@@ -36,11 +38,13 @@ class InLanes : public ::testing::TestWithParam<torch::ScalarType> {
   // A layer and what goes into it, in the type that is tested.
   struct Case {
     Conv2d layer;
-    ConvTail tail;
+    Tail tail;
     torch::Tensor inputs, weight, bias, deltas;
 
-    LaneConvolution convolution(const ConvTail& after) const { return {layer, after, weight, bias}; }
-    LaneConvolution convolution() const { return convolution(tail); }
+    LaneConv2d convolution(Want want, const Tail& after) const {
+      return {layer, after, {weight, bias}, want};
+    }
+    LaneConv2d convolution(Want want) const { return convolution(want, tail); }
   };
 
   Case make(const LanesShape& shape) {
@@ -67,7 +71,7 @@ struct Gradients {
   torch::Tensor outputs, inputs, weight, bias;
 };
 // In double, from LibTorch's own operations.
-Gradients by_autograd(const Conv2d& layer, const ConvTail& tail, const torch::Tensor& inputs,
+Gradients by_autograd(const Conv2d& layer, const Tail& tail, const torch::Tensor& inputs,
                       const torch::Tensor& weight, const torch::Tensor& bias, const torch::Tensor& deltas) {
   const torch::Tensor x = inputs.to(torch::kFloat64).detach().requires_grad_();
   const torch::Tensor w = weight.to(torch::kFloat64).detach().requires_grad_();
@@ -84,11 +88,11 @@ TEST_P(InLanes, OutputsAndGradientsAreThoseOfLibTorch) {
     const Case at = make(shape);
     SCOPED_TRACE(fmt::format("{} examples, {} to {} channels, kernel {}, {}x{}", shape.examples, shape.in,
                              shape.out, shape.kernel, shape.height, shape.width));
-    LaneConvolution convolution = at.convolution();
+    LaneConv2d convolution = at.convolution(Want::kSum);
     const torch::Tensor outputs = convolution.forward(at.inputs);
-    const torch::Tensor inputs = convolution.backward(at.deltas, /*per_example=*/false, /*wanted=*/true);
-    torch::Tensor weight = torch::zeros_like(at.weight), bias = torch::zeros_like(at.bias);
-    convolution.add_sum(std::vector<double>(static_cast<std::size_t>(shape.examples), 1), weight, bias);
+    const torch::Tensor inputs = convolution.backward(at.deltas, /*wanted=*/true);
+    const torch::Tensor weight = torch::zeros_like(at.weight), bias = torch::zeros_like(at.bias);
+    convolution.add_sum(Factors::ones(shape.examples), std::vector{weight, bias});
 
     const Gradients expected = by_autograd(at.layer, at.tail, at.inputs, at.weight, at.bias, at.deltas);
     EXPECT_TRUE(same(outputs, expected.outputs));
@@ -101,9 +105,9 @@ TEST_P(InLanes, OutputsAndGradientsAreThoseOfLibTorch) {
 TEST_P(InLanes, GradientsOfSingleExamplesHaveTheirNormsAndFactors) {
   for (const LanesShape& shape : kLanesShapes) {
     const Case at = make(shape);
-    LaneConvolution convolution = at.convolution();
+    LaneConv2d convolution = at.convolution(Want::kPerExample);
     convolution.forward(at.inputs);
-    const torch::Tensor inputs = convolution.backward(at.deltas, /*per_example=*/true, /*wanted=*/false);
+    const torch::Tensor inputs = convolution.backward(at.deltas, /*wanted=*/false);
     EXPECT_FALSE(inputs.defined());
     const std::vector<double> squared = convolution.squared_norms();
     ASSERT_EQ(squared.size(), static_cast<std::size_t>(shape.examples));
@@ -119,8 +123,8 @@ TEST_P(InLanes, GradientsOfSingleExamplesHaveTheirNormsAndFactors) {
       weight += factors.back() * expected.weight;
       bias += factors.back() * expected.bias;
     }
-    torch::Tensor actual_weight = torch::ones_like(at.weight), actual_bias = torch::ones_like(at.bias);
-    convolution.add_sum(factors, actual_weight, actual_bias);
+    const torch::Tensor actual_weight = torch::ones_like(at.weight), actual_bias = torch::ones_like(at.bias);
+    convolution.add_sum(Factors(factors), std::vector{actual_weight, actual_bias});
     EXPECT_TRUE(same(actual_weight, weight + 1));
     EXPECT_TRUE(same(actual_bias, bias + 1));
   }
@@ -133,7 +137,7 @@ TEST_P(InLanes, TheTailIsReluAndMaxPoolingAfterTheConvolution) {
     if (!shape.tail.relu) continue;
     Case at = make(shape);
     for (torch::Tensor* numbers : {&at.inputs, &at.weight, &at.bias, &at.deltas}) *numbers *= 0.1;
-    LaneConvolution fused = at.convolution(), plain = at.convolution({});
+    LaneConv2d fused = at.convolution(Want::kSum), plain = at.convolution(Want::kSum, {});
     const torch::Tensor outputs = fused.forward(at.inputs);
     const torch::Tensor convolved = plain.forward(at.inputs);
     const torch::Tensor rectified = at::relu(convolved);
@@ -143,14 +147,14 @@ TEST_P(InLanes, TheTailIsReluAndMaxPoolingAfterTheConvolution) {
         at::max_pool2d_with_indices_backward(at.deltas, rectified, shape.tail.pool, shape.tail.pool,
                                              /*padding=*/0, /*dilation=*/1, /*ceil_mode=*/false, places);
     const torch::Tensor deltas = at::threshold_backward(spread, rectified, 0).contiguous();
-    EXPECT_TRUE(torch::equal(fused.backward(at.deltas, false, true), plain.backward(deltas, false, true)));
-    const auto sum = [&](const LaneConvolution& convolution) {
-      torch::Tensor weight = torch::zeros_like(at.weight), bias = torch::zeros_like(at.bias);
-      convolution.add_sum(std::vector<double>(static_cast<std::size_t>(shape.examples), 1), weight, bias);
-      return std::pair{weight, bias};
+    EXPECT_TRUE(torch::equal(fused.backward(at.deltas, true), plain.backward(deltas, true)));
+    const auto sum = [&](const LaneConv2d& convolution) {
+      const std::vector sums{torch::zeros_like(at.weight), torch::zeros_like(at.bias)};
+      convolution.add_sum(Factors::ones(shape.examples), sums);
+      return sums;
     };
-    EXPECT_TRUE(torch::equal(sum(fused).first, sum(plain).first));
-    EXPECT_TRUE(torch::equal(sum(fused).second, sum(plain).second));
+    EXPECT_TRUE(torch::equal(sum(fused)[0], sum(plain)[0]));
+    EXPECT_TRUE(torch::equal(sum(fused)[1], sum(plain)[1]));
   }
 }
 
@@ -160,23 +164,23 @@ TEST_P(InLanes, AnExampleDoesNotSeeItsNeighbours) {
   for (torch::Tensor* numbers : {&at.inputs, &at.weight, &at.bias, &at.deltas}) *numbers *= 0.1;
   at.inputs[3].fill_(kNan);
   at.inputs[20].fill_(kInfinity);
-  LaneConvolution all = at.convolution();
+  LaneConv2d all = at.convolution(Want::kPerExample);
   const torch::Tensor outputs = all.forward(at.inputs);
-  const torch::Tensor inputs = all.backward(at.deltas, /*per_example=*/true, /*wanted=*/true);
+  const torch::Tensor inputs = all.backward(at.deltas, /*wanted=*/true);
   const std::vector<double> squared = all.squared_norms();
   EXPECT_TRUE(std::isnan(squared[3]));
   for (const std::int64_t i : {0, 4, 15, 16, 21, 39}) {
-    LaneConvolution alone = at.convolution();
+    LaneConv2d alone = at.convolution(Want::kPerExample);
     EXPECT_TRUE(torch::equal(alone.forward(at.inputs.narrow(0, i, 1))[0], outputs[i])) << i;
-    const torch::Tensor own = alone.backward(at.deltas.narrow(0, i, 1), true, true)[0];
+    const torch::Tensor own = alone.backward(at.deltas.narrow(0, i, 1), true)[0];
     EXPECT_TRUE(torch::equal(own, inputs[i])) << i;
     EXPECT_EQ(alone.squared_norms().front(), squared[static_cast<std::size_t>(i)]) << i;
   }
   // A factor of zero keeps out what is not a number.
   std::vector<double> factors(40, 1);
   factors[3] = factors[20] = 0;
-  torch::Tensor weight = torch::zeros_like(at.weight), bias = torch::zeros_like(at.bias);
-  all.add_sum(factors, weight, bias);
+  const torch::Tensor weight = torch::zeros_like(at.weight), bias = torch::zeros_like(at.bias);
+  all.add_sum(Factors(factors), std::vector{weight, bias});
   EXPECT_TRUE(weight.isfinite().all().item<bool>());
   EXPECT_TRUE(bias.isfinite().all().item<bool>());
 }
@@ -195,4 +199,4 @@ TEST(PreferLanes, WhereChannelsAreFewAndExamplesAreNot) {
 }
 
 }  // namespace
-}  // namespace fedarena::kernels
+}  // namespace fedarena

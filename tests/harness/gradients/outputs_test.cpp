@@ -1,11 +1,10 @@
 // Outputs, gradients in outputs, and targets that are class probabilities: against LibTorch, whatever the
 // workers.
-#include "harness/gradients/engine/outputs.hpp"
-
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "harness/gradients/engine/input_gradient.hpp"
+#include "harness/gradients/engine/pass.hpp"
 #include "harness/models/zoo.hpp"
 #include "tests/harness/gradients/one_at_a_time.hpp"
 

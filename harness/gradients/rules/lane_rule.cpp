@@ -1,4 +1,4 @@
-#include "harness/gradients/kernels/lanes.hpp"
+#include "harness/gradients/rules/lane_rule.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,10 @@
 
 #include "harness/gradients/kernels/lane_kernels.hpp"
 
-namespace fedarena::kernels {
+namespace fedarena {
 namespace {
 
+namespace lanes = kernels::lanes;
 using lanes::Maps;
 
 // The first of the blocks [blocks, channels, height, width, 16].
@@ -34,11 +35,15 @@ bool prefer_lanes(const Conv2d& layer, std::int64_t examples) {
          (layer.in == 1 || layer.kernel > kLibTorchsBestKernel) && layer.padding < layer.kernel;
 }
 
-LaneConvolution::LaneConvolution(const Conv2d& layer, const ConvTail& tail, torch::Tensor weight,
-                                 torch::Tensor bias)
-    : layer_(layer), tail_(tail), weight_(std::move(weight)), bias_(std::move(bias)) {}
+LaneConv2d::LaneConv2d(const Conv2d& layer, const kernels::Tail& tail,
+                       const std::vector<torch::Tensor>& parameters, Want want)
+    : layer_(layer),
+      tail_{.relu = tail.relu, .pool = std::max<std::int64_t>(1, tail.pool)},
+      weight_(parameters[0]),
+      bias_(parameters[1]),
+      per_example_(want == Want::kPerExample) {}
 
-torch::Tensor LaneConvolution::forward(const torch::Tensor& inputs) {
+torch::Tensor LaneConv2d::forward(const torch::Tensor& inputs) {
   examples_ = inputs.size(0);
   const std::int64_t blocks = blocks_of(examples_), border = 2 * layer_.padding;
   const std::int64_t height = inputs.size(2) + border, width = inputs.size(3) + border;
@@ -53,7 +58,7 @@ torch::Tensor LaneConvolution::forward(const torch::Tensor& inputs) {
 }
 
 template <typename T>
-void LaneConvolution::run_forward(const torch::Tensor& inputs, const torch::Tensor& outputs) {
+void LaneConv2d::run_forward(const torch::Tensor& inputs, const torch::Tensor& outputs) {
   const torch::Tensor weight = weight_.permute({2, 1, 3, 0}).contiguous();  // [taps, out]
   const Maps<T> kept = first_of<T>(inputs_), convolved = first_of<T>(convolved_);
   const std::vector<std::int64_t> taps = lanes::taps_of(kept, layer_.kernel);
@@ -75,11 +80,10 @@ void LaneConvolution::run_forward(const torch::Tensor& inputs, const torch::Tens
   });
 }
 
-torch::Tensor LaneConvolution::backward(const torch::Tensor& deltas, bool per_example, bool wanted) {
-  per_example_ = per_example;
+torch::Tensor LaneConv2d::backward(const torch::Tensor& deltas, bool wanted) {
   const std::int64_t taps = layer_.in * layer_.kernel * layer_.kernel;
   gradients_ =
-      torch::zeros({per_example ? inputs_.size(0) : 1, layer_.out, taps + 1, kLanes}, deltas.options());
+      torch::zeros({per_example_ ? inputs_.size(0) : 1, layer_.out, taps + 1, kLanes}, deltas.options());
   const std::int64_t border = 2 * layer_.padding;
   torch::Tensor input_deltas;
   if (wanted) {
@@ -92,7 +96,7 @@ torch::Tensor LaneConvolution::backward(const torch::Tensor& deltas, bool per_ex
 }
 
 template <typename T>
-void LaneConvolution::run_backward(const torch::Tensor& deltas, const torch::Tensor& input_deltas) {
+void LaneConv2d::run_backward(const torch::Tensor& deltas, const torch::Tensor& input_deltas) {
   const bool wanted = input_deltas.defined();
   // Gradients in the inputs are a convolution of deltas that are zero as far beyond the border as a kernel
   // reaches, with the kernel turned round.
@@ -136,7 +140,7 @@ void LaneConvolution::run_backward(const torch::Tensor& deltas, const torch::Ten
   });
 }
 
-std::vector<double> LaneConvolution::squared_norms() const {
+std::vector<double> LaneConv2d::squared_norms() const {
   std::vector<double> squared(static_cast<std::size_t>(gradients_.size(0) * kLanes));
   AT_DISPATCH_FLOATING_TYPES(gradients_.scalar_type(), "lane_norms", [&] {
     const auto* numbers = gradients_.data_ptr<scalar_t>();
@@ -158,16 +162,22 @@ std::vector<double> LaneConvolution::squared_norms() const {
   return squared;
 }
 
-void LaneConvolution::add_sum(std::span<const double> factors, const torch::Tensor& weight,
-                              const torch::Tensor& bias) const {
+void LaneConv2d::add_lengths(Lengths& lengths) const {
+  lengths.add({torch::tensor(squared_norms(), torch::kFloat64)},
+              [](Length& own, const double* squared) { own.squared += *squared; });
+}
+
+void LaneConv2d::add_sum(const kernels::Factors& all_factors,
+                         std::span<const torch::Tensor> parameter_sums) const {
+  const std::span<const double> factors = all_factors;
   AT_DISPATCH_FLOATING_TYPES(gradients_.scalar_type(), "lane_sum", [&] {
     const std::int64_t blocks = gradients_.size(0), taps = gradients_.size(2) - 1, kernel = layer_.kernel;
     const std::int64_t rows = gradients_[0].numel() / kLanes;
     std::vector<scalar_t> scales(static_cast<std::size_t>(blocks * kLanes), per_example_ ? 0 : 1);
     if (per_example_) std::copy(factors.begin(), factors.end(), scales.begin());
     const auto* numbers = gradients_.data_ptr<scalar_t>();
-    auto* weights = weight.data_ptr<scalar_t>();
-    auto* biases = bias.data_ptr<scalar_t>();
+    auto* weights = parameter_sums[0].data_ptr<scalar_t>();
+    auto* biases = parameter_sums[1].data_ptr<scalar_t>();
     run_vectorised([&] {
       for (std::int64_t row = 0; row < rows; ++row) {
         std::array<scalar_t, kLanes> sums{};
@@ -189,4 +199,4 @@ void LaneConvolution::add_sum(std::span<const double> factors, const torch::Tens
   });
 }
 
-}  // namespace fedarena::kernels
+}  // namespace fedarena
