@@ -71,7 +71,8 @@ std::string different_terms(const Summary& left, const Summary& right) {
   const PrivacyClaim first = left.privacy.value_or(PrivacyClaim{});
   const PrivacyClaim second = right.privacy.value_or(PrivacyClaim{});
   compare("unit of privacy", first.unit, second.unit);
-  compare("adjacency", first.adjacency, second.adjacency);
+  const auto shown = [](const std::string& text) { return text.empty() ? "-" : text; };
+  compare("adjacency", shown(first.adjacency), shown(second.adjacency));
   compare("delta", short_number(first.settings.delta), short_number(second.settings.delta));
   compare("orders of RDP", first.settings.orders, second.settings.orders);
   compare("conversion of RDP", first.settings.conversion, second.settings.conversion);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -78,15 +79,15 @@ std::optional<std::string> shared_text(const Table& table, const TextOf& text_of
 
 // That parameter of the algorithms, where all rows have the same.
 std::optional<std::string> shared_parameter(const Table& table, const std::string& name) {
-  std::set<std::optional<std::string>> values;
-  for (const Row& row : table.rows)
-    values.insert(row.seeds.empty() ? std::nullopt : swept_value(row.summary().algorithm_parameters, name));
-  return values.size() == 1 ? *values.begin() : std::nullopt;
+  return shared_text(table, [&](const Row& row) {
+    return swept_value(row.summary().algorithm_parameters, name).value_or("");
+  });
 }
 
 // How many, where the partition does not say it, as one by user.
 std::string clients_unsaid(const Row& row) {
-  return row.setting.partition.find("clients") == std::string::npos ? std::to_string(row.summary().clients) : "";
+  return row.setting.partition.find("clients") == std::string::npos ? std::to_string(row.summary().clients)
+                                                                    : "";
 }
 
 std::string results_sentence(const Table& table) {
