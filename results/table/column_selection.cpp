@@ -26,10 +26,10 @@ namespace fedarena::results {
 namespace {
 
 // In the order of TableColumn.
-constexpr std::array<const char*, 17> kNames = {
-    "rounds",      "seeds",    "accuracy",     "clients",        "epsilon",   "epsilon-rdp",
-    "epsilon-pld", "attacks",  "attack-rates", "examples",       "gradients", "operations",
-    "uplink",      "downlink", "total-uplink", "total-downlink", "seconds"};
+constexpr std::array<const char*, 19> kNames = {
+    "rounds", "seeds",     "accuracy",     "clients",        "epsilon",  "epsilon-rdp", "epsilon-pld",
+    "noise",  "clip-norm", "attacks",      "attack-rates",   "examples", "gradients",   "operations",
+    "uplink", "downlink",  "total-uplink", "total-downlink", "seconds"};
 
 TableColumn parse_column(const std::string& name) {
   const auto found = std::ranges::find(kNames, name);
@@ -253,6 +253,8 @@ std::string legend(const Table& table, const Selection& selection) {
                           }),
       "\"-\" of bytes, examples, gradients, operations or seconds: what would tell the sizes of samples, "
       "which privacy keeps secret.");
+  say(shown(TableColumn::kNoise),
+      "Noise multiplier: the standard deviation of the noise, or the scale of Laplace noise, in clip norms.");
   say_pair(TableColumn::kUplink, TableColumn::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},
            "per client and round");
   say_pair(TableColumn::kTotalUplink, TableColumn::kTotalDownlink,

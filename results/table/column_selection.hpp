@@ -17,6 +17,8 @@ enum class TableColumn {
   kEpsilon,     ///< by both accountants, and what it is an epsilon of
   kEpsilonRdp,  ///< by one, and of what, as far as rows differ in that
   kEpsilonPld,
+  kNoise,  ///< the noise multiplier of the policy, given or found
+  kClipNorm,
   kAttacks,      ///< of attacks on membership: the area for each score
   kAttackRates,  ///< true positive rates and advantage for each score
   kExamples,

@@ -115,6 +115,8 @@ Json json_of(const Row& row, const Table& table) {
   if (!table.published_sources.empty()) json["published"] = published_json(table, row);
   json["best"] = row.best;
   json["policy"] = summary.policy;
+  json["policy_settings"] = Json::object();
+  for (const auto& [name, value] : summary.policy_settings) json["policy_settings"][name] = value;
   json["privacy"] = json_of(row.privacy);
   if (row.epsilon_at_least) {
     json["epsilon_at_least_mean"] = json_number(row.epsilon_at_least->mean);
@@ -193,6 +195,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   copy(member(json, "published"), {"mean", "std", "n", "source"}, "published_");
   copy(tuning, {"trials"});
   copy(tuning, {"examples", "seconds"}, "trial_");
+  copy(member(json, "policy_settings"), {"noise_multiplier", "clip_norm"});
   if (any_has(table, &Row::epsilon_at_least)) {
     copy(json, {"epsilon_at_least_mean", "epsilon_at_least_std", "control"});
     add("audits_contradicting", fmt::format("{}", fmt::join(row.audits_contradicting(), " ")));

@@ -159,6 +159,13 @@ RowColumn cost_column(const char* heading, std::optional<double> Row::*member,
           [=](const Row& row) -> Cell { return row.*member ? scaled(*(row.*member)) : Cell(kNothing); }};
 }
 
+// A setting of the row's policy.
+RowColumn policy_column(const char* heading, const char* key) {
+  return {heading, Align::kText, [=](const Row& row) -> Cell {
+            return plain_value(swept_value(row.summary().policy_settings, key).value_or(kNothing));
+          }};
+}
+
 void add(TableColumn shown, const Table& table, RowColumns& columns) {
   switch (shown) {
     case TableColumn::kRounds:
@@ -177,6 +184,10 @@ void add(TableColumn shown, const Table& table, RowColumns& columns) {
       return add_epsilon(epsilon_column("RDP", &PrivacyClaim::rdp, &PrivacyClaim::as_if_rdp), table, columns);
     case TableColumn::kEpsilonPld:
       return add_epsilon(epsilon_column("PLD", &PrivacyClaim::pld, &PrivacyClaim::as_if_pld), table, columns);
+    case TableColumn::kNoise:
+      return columns.push_back(policy_column("noise multiplier", "noise_multiplier"));
+    case TableColumn::kClipNorm:
+      return columns.push_back(policy_column("clip norm", "clip_norm"));
     case TableColumn::kAttacks:
       return add_attacks(table, attack_measures().first(1), columns);
     case TableColumn::kAttackRates:

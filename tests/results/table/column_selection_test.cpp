@@ -53,11 +53,21 @@ TEST(ColumnSelection, SaysWhatAnEpsilonIsOfOnceWhereRowsAgree) {
   EXPECT_THAT(shown("epsilon-rdp"), HasSubstr("\nEpsilon (unit record, adjacency zero-out): upper "));
 }
 
+TEST(ColumnSelection, ShowsTheNoiseOfThePolicy) {
+  Summary summary = finished_privately("dp-fedavg", 1, 0.5);
+  summary.policy_settings = {{"clip_norm", "1.0"}, {"noise_multiplier", "2.065"}};
+  const std::vector<FoundRun> runs = {found(summary), found(finished("fedavg", 1, 0.5))};
+  const std::string text = to_markdown(reader_table(make_table(runs), parse_selection("noise,clip-norm")));
+  EXPECT_THAT(text, has_all("| algorithm | noise multiplier | clip norm |\n",
+                            "| dp-fedavg | 2.065            | 1         |\n",
+                            "| fedavg    | -                | -         |\n"));
+}
+
 TEST(ColumnSelection, RefusesUnknownNamesAndRepetitions) {
   const auto refused = [](const std::string& text) { return message_of([&] { parse_selection(text); }); };
   const std::string names =
-      "rounds, seeds, accuracy, clients, epsilon, epsilon-rdp, epsilon-pld, attacks, attack-rates, examples, "
-      "gradients, operations, "
+      "rounds, seeds, accuracy, clients, epsilon, epsilon-rdp, epsilon-pld, noise, clip-norm, attacks, "
+      "attack-rates, examples, gradients, operations, "
       "uplink, downlink, total-uplink, total-downlink, seconds";
   EXPECT_EQ(refused("accuracy,gradient"),
             "--columns: \"gradient\" is unknown; allowed: " + names + "; did you mean \"gradients\"?");

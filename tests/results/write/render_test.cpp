@@ -109,9 +109,9 @@ TEST(Csv, HoldsRawNumbers) {
   EXPECT_EQ(
       render_csv(table),
       fmt::format(
-          R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,made_epsilon_rdp,made_epsilon_pld,assumed,delta,unit,adjacency,orders,conversion,public_data,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,client_rmse_mean,client_rmse_std,client_rmse_worst_mean,client_rmse_worst_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source,trials,trial_examples,trial_seconds
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,0,0,0,false,819200,1638400,,,,{},,,,,,,,,
-quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,0,0,0,false,819200,1638400,,,,{},,,,,,,,,
+          R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,made_epsilon_rdp,made_epsilon_pld,assumed,delta,unit,adjacency,orders,conversion,public_data,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,client_rmse_mean,client_rmse_std,client_rmse_worst_mean,client_rmse_worst_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source,trials,trial_examples,trial_seconds,noise_multiplier,clip_norm
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,0,0,0,false,819200,1638400,,,,{},,,,,,,,,,,
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,0,0,0,false,819200,1638400,,,,{},,,,,,,,,,,
 )",
           half_width, exact_number(*table.rows[1].last.spread.half_width)));
 }
@@ -144,6 +144,7 @@ std::map<std::string, nlohmann::json> values_by_heading(const nlohmann::json& ro
   };
   add(row, "");
   add(row.value("privacy", none), "");
+  add(row.value("policy_settings", none), "");
   if (row["privacy"].is_null()) all["epsilon_rdp"] = all["epsilon_pld"] = "none";
   add(row.value("published", none), "published_");
   add(row.value("tuning", none), "trial_");
