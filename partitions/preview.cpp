@@ -1,5 +1,3 @@
-#include "partitions/preview.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+
+#include "partitions/card.hpp"
 
 namespace fedarena {
 namespace {

@@ -13,7 +13,6 @@
 #include <numbers>
 
 #include "accounting/rdp/divergences.hpp"
-#include "accounting/rdp/exp_minus_line.hpp"
 
 namespace fedarena {
 namespace {

@@ -19,7 +19,6 @@
 
 #include "accounting/checks.hpp"
 #include "accounting/rdp/divergences.hpp"
-#include "accounting/rdp/exp_minus_line.hpp"
 
 namespace fedarena {
 namespace {

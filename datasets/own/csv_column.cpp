@@ -123,44 +123,41 @@ void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const 
 }
 
 void TextColumn::append(const CsvFile& file, const CsvField& field) {
-  const std::string name(trimmed(field.text));
-  values_.push_back(numbers_.number(name));
-  if (numbers_.names().size() == names_.size()) return;
-  names_.push_back(name);
-  places_.push_back(file.place_of(field));
+  values_.push_back(names_.number(std::string(trimmed(field.text))));
+  if (places_.size() < names().size()) places_.push_back(file.place_of(field));
 }
 
 void TextColumn::check_names(bool any_case, char decimal) const {
-  const auto alike = alike_names(names_, any_case, decimal);
+  const auto alike = alike_names(names(), any_case, decimal);
   if (!alike) return;
   const auto [here, elsewhere] = *alike;
   throw Error(
       Complaint{.place = places_[here],
                 .found = fmt::format("the column {} holds {} here and {} elsewhere", fedarena::quoted(name_),
-                                     quoted_exactly(names_[here]), quoted_exactly(names_[elsewhere])),
+                                     quoted_exactly(names()[here]), quoted_exactly(names()[elsewhere])),
                 .allowed = names_told_apart(any_case),
                 .remedy = "Write both alike if they mean the same, else rename one"});
 }
 
 void TextColumn::sort() {
+  const std::vector<std::string>& met = names();
   const bool all_numbers =
-      std::ranges::all_of(names_, [](const std::string& name) { return number_of(name).has_value(); });
-  std::vector<std::size_t> order(names_.size());
+      std::ranges::all_of(met, [](const std::string& name) { return number_of(name).has_value(); });
+  std::vector<std::size_t> order(met.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t left, std::size_t right) {
-    if (all_numbers && *number_of(names_[left]) != *number_of(names_[right]))
-      return *number_of(names_[left]) < *number_of(names_[right]);
-    return names_[left] < names_[right];
+    if (all_numbers && *number_of(met[left]) != *number_of(met[right]))
+      return *number_of(met[left]) < *number_of(met[right]);
+    return met[left] < met[right];
   });
-  std::vector<std::string> names;
+  NameNumbers sorted;
   std::vector<Place> places;
-  std::vector<std::int64_t> renumbered(names_.size());
+  std::vector<std::int64_t> renumbered(met.size());
   for (const std::size_t old : order) {
-    renumbered[old] = static_cast<std::int64_t>(names.size());
-    names.push_back(std::move(names_[old]));
+    renumbered[old] = sorted.number(met[old]);
     places.push_back(std::move(places_[old]));
   }
-  names_ = std::move(names);
+  names_ = std::move(sorted);
   places_ = std::move(places);
   for (std::int64_t& value : values_) value = renumbered[static_cast<std::size_t>(value)];
 }

@@ -77,16 +77,15 @@ class TextColumn {
   const std::string& name() const { return name_; }
   /// One a row: positions in `names`.
   const std::vector<std::int64_t>& values() const { return values_; }
-  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<std::string>& names() const { return names_.names(); }
   /// Where each name was met first.
   const std::vector<Place>& places() const { return places_; }
 
  private:
   std::string name_;
   std::vector<std::int64_t> values_;
-  std::vector<std::string> names_;
+  NameNumbers names_;
   std::vector<Place> places_;
-  NameNumbers numbers_;
 };
 
 /// A refusal of a cell of a column, such as one that is empty.

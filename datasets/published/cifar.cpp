@@ -1,7 +1,6 @@
-#include "datasets/published/cifar.hpp"
-
 #include <fmt/format.h>
 
+#include "datasets/published/formats.hpp"
 #include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
 

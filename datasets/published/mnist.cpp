@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "datasets/published/idx.hpp"
+#include "datasets/published/formats.hpp"
 #include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
 

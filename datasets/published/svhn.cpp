@@ -1,5 +1,3 @@
-#include "datasets/published/svhn.hpp"
-
 #include <cstddef>
 #include <matio.h>
 #include <memory>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "datasets/published/formats.hpp"
 #include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
 

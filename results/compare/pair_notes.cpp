@@ -162,7 +162,7 @@ std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns>
   append_notes(notes, notes_of_pairs(pairs));
   append_notes(notes, few_seeds(pairs));
   append_notes(notes, decline(rows));
-  if (pairs.metric.is_of_attacks()) append_notes(notes, attack_notes(rows));
+  if (pairs.metric.quantity.is_of_attacks()) append_notes(notes, attack_notes(rows));
   append_notes(notes, row_notes(rows));
   append_notes(notes, privacy_notes(rows));
   return notes;

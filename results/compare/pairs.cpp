@@ -12,6 +12,7 @@
 #include "fedarena/base/find.hpp"
 
 #include "results/compare/compared_rows.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/statistics/paired_tests.hpp"
 #include "results/table/notes.hpp"
 
@@ -20,6 +21,32 @@ namespace {
 
 [[noreturn]] void refuse(std::string found, std::string remedy) {
   throw Error(Complaint{.found = std::move(found), .remedy = std::move(remedy)});
+}
+
+// Without a metric: accuracy, on regression data the root mean squared error.
+RoundMetric default_metric(std::span<const RowRuns> rows) {
+  const bool any_accuracy = std::ranges::any_of(
+      rows, [](const RowRuns& row) { return row.summary().final_test_accuracy.has_value(); });
+  return parse_round_metric(any_accuracy ? "accuracy" : "rmse");
+}
+
+[[noreturn]] void refuse_run(const FoundRun& run, const std::string& reason) {
+  refuse(fmt::format("{} has {}", run.path.string(), reason),
+         "--metric chooses another number, --labels other rows");
+}
+
+// May be nan or infinite.
+double read_number(const RoundMetric& metric, const FoundRun& run) {
+  const Reading reading = read_metric(metric, *run.summary, run.path);
+  if (!reading.value) refuse_run(run, reading.missing);
+  return *reading.value;
+}
+
+// The same of the last round, which the summary tells.
+double number_in_summary(const RoundMetric& metric, const FoundRun& run) {
+  if (!metric.quantity.is_share()) return root_mean_squared_error(*run.summary->final_test_loss);
+  if (!run.summary->final_test_accuracy) refuse_run(run, "no accuracy, because its data are for regression");
+  return *run.summary->final_test_accuracy;
 }
 
 using Family = std::vector<RowRuns>;
@@ -142,11 +169,11 @@ std::string too_few(std::size_t seeds) {
 
 // The first run that came to no finite loss or result: a model that answers nothing still has an accuracy,
 // and clients' own models may be lost where the server's is not.
-std::string divergence(const Match& match, const Pair& pair, const PairMetric& metric) {
+std::string divergence(const Match& match, const Pair& pair, const RoundMetric& metric) {
   const auto lost = [&](const RowRuns& row, std::int64_t seed, double result) {
     if (diverged(*row.of_seed(seed)->summary)) return fmt::format("{} diverged (seed {})", row.name, seed);
     if (std::isfinite(result)) return std::string();
-    return fmt::format("{} of {} is {} (seed {})", metric.name(), row.name,
+    return fmt::format("{} of {} is {} (seed {})", metric.text, row.name,
                        std::isnan(result) ? "not a number" : "infinite", seed);
   };
   for (const SeedPair& seed : pair.seeds) {
@@ -158,7 +185,7 @@ std::string divergence(const Match& match, const Pair& pair, const PairMetric& m
 }
 
 // `number_of`: what each run is compared by.
-Pair make_pair(const Match& match, const PairMetric& metric,
+Pair make_pair(const Match& match, const RoundMetric& metric,
                const std::function<double(const FoundRun*)>& number_of) {
   Pair pair{.point = match.point, .first = match.left->name, .second = match.right->name};
   std::vector<double> left, right;
@@ -219,12 +246,14 @@ Pairs compare_rows(std::span<const FoundRun> runs, const PairOptions& options) {
     std::erase_if(
         rows, [&](const RowRuns& row) { return row.key.setting.sweep == family.front().key.setting.sweep; });
   }
-  Pairs table{.metric = PairMetric(options.metric, rows)};
+  Pairs table{.metric = options.metric ? *options.metric : default_metric(rows)};
   table.notes = check_differences(matches, options.across);
   std::map<const FoundRun*, double> numbers;  // read once, however many pairs a run is in
   const auto number_of = [&](const FoundRun* run) {
     const auto known = numbers.find(run);
-    return known != numbers.end() ? known->second : numbers[run] = table.metric.of(*run);
+    if (known != numbers.end()) return known->second;
+    return numbers[run] =
+               options.metric ? read_number(*options.metric, *run) : number_in_summary(table.metric, *run);
   };
   for (const Match& match : matches) table.pairs.push_back(make_pair(match, table.metric, number_of));
   judge(table.pairs);
@@ -238,14 +267,15 @@ Pairs compare_rows(std::span<const FoundRun> runs, const PairOptions& options) {
   return table;
 }
 
-std::string verdict_text(const Pair& pair, const PairMetric& metric) {
+std::string verdict_text(const Pair& pair, const RoundMetric& metric) {
+  const bool more = metric.quantity.better == Better::kMore;
   switch (pair.judgement.finding) {
     case Finding::kNoDifference:
       return "no difference shown";
     case Finding::kAboveZero:
-      return (metric.higher_is_better() ? pair.first : pair.second) + " is better";
+      return (more ? pair.first : pair.second) + " is better";
     case Finding::kBelowZero:
-      return (metric.higher_is_better() ? pair.second : pair.first) + " is better";
+      return (more ? pair.second : pair.first) + " is better";
     case Finding::kNoStatement:
       break;
   }

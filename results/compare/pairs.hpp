@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "results/compare/compared_rows.hpp"
-#include "results/compare/pair_metric.hpp"
+#include "results/measures/round_metric.hpp"
 #include "results/record/sweep.hpp"
 #include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
@@ -17,7 +17,9 @@ namespace fedarena::results {
 
 /// What a user asks of a comparison.
 struct PairOptions {
-  std::optional<RoundMetric> metric = {};  ///< see PairMetric
+  /// What pairs are compared by; none: the accuracy of the last round, on regression data the root mean
+  /// squared error.
+  std::optional<RoundMetric> metric = {};
   Labels labels = {};
   std::string against = {};           ///< the label of which one row of each pair must be; empty: of any
   std::set<std::string> across = {};  ///< of across_names(): in what rows may differ
@@ -47,7 +49,7 @@ struct Pair {
 
 /// A table of pairs.
 struct Pairs {
-  PairMetric metric;
+  RoundMetric metric;
   std::string caption = {};  ///< what all rows share; may be empty
   std::vector<Pair> pairs = {};
   std::vector<std::string> notes = {};  ///< one line each, without a full stop
@@ -61,7 +63,7 @@ struct Pairs {
 Pairs compare_rows(std::span<const FoundRun> runs, const PairOptions& options);
 
 /// "fedavg is better", "no difference shown", "one seed: no statement".
-std::string verdict_text(const Pair& pair, const PairMetric& metric);
+std::string verdict_text(const Pair& pair, const RoundMetric& metric);
 
 /// The keys of a grid in which pairs differ, in natural order: each needs a column.
 std::vector<std::string> pair_keys(const Pairs& pairs);

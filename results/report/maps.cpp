@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "results/measures/choices.hpp"
+#include "results/plot/choice_plot.hpp"
 #include "results/report/sections.hpp"
 #include "results/text/markup.hpp"
 

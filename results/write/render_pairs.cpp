@@ -1,5 +1,6 @@
 // Tables of pairs.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,18 +41,31 @@ double printed_beside(const Pair& pair) {
   return deviation > 0 ? std::min(mean, kTwoDigits * deviation) : mean;
 }
 
-Cell difference_cell(const PairMetric& metric, const Pair& pair) {
-  if (!pair.mean) return kNothing;
-  const double beside = printed_beside(pair);
-  return number_cell(metric.difference(*pair.mean, beside),
-                     pair.deviation ? metric.spread(*pair.deviation, beside) : "");
+// The size of differences between results that are about `beside`: "1.31", "0.0123". Of fractions, in
+// percentage points.
+std::string size_text(const RoundMetric& metric, double size, double beside) {
+  return metric.quantity.is_share() ? percent(size) : measured_beside(beside, size);
 }
 
-Cell interval_cell(const PairMetric& metric, const Pair& pair, const std::optional<Interval>& interval) {
+// The same with a sign: "+1.31", "-0.40", "0.00".
+std::string difference_text(const RoundMetric& metric, double value, double beside) {
+  std::string size = size_text(metric, std::abs(value), beside);
+  if (size.find_first_of("123456789i") == std::string::npos) return size;  // nothing is left to have a sign
+  return (value < 0 ? "-" : "+") + size;
+}
+
+Cell difference_cell(const RoundMetric& metric, const Pair& pair) {
+  if (!pair.mean) return kNothing;
+  const double beside = printed_beside(pair);
+  return number_cell(difference_text(metric, *pair.mean, beside),
+                     pair.deviation ? size_text(metric, *pair.deviation, beside) : "");
+}
+
+Cell interval_cell(const RoundMetric& metric, const Pair& pair, const std::optional<Interval>& interval) {
   if (!interval) return kNothing;
   const double beside = printed_beside(pair);
-  return number_cell(fmt::format("[{}, {}]", metric.difference(interval->low, beside),
-                                 metric.difference(interval->high, beside)));
+  return number_cell(fmt::format("[{}, {}]", difference_text(metric, interval->low, beside),
+                                 difference_text(metric, interval->high, beside)));
 }
 
 Cell p_cell(std::optional<double> p, const char* behind = "") {
@@ -70,7 +84,7 @@ Cell ranks_cell(const Pair& pair) {
 
 // The columns that these pairs need.
 std::vector<Column<Pair>> columns_of(const Pairs& pairs) {
-  const PairMetric& metric = pairs.metric;
+  const RoundMetric& metric = pairs.metric;
   std::vector<Column<Pair>> columns;
   const auto add = [&](const std::string& heading, Align align, std::function<Cell(const Pair&)> cell) {
     columns.push_back({heading, align, std::move(cell)});
@@ -82,7 +96,7 @@ std::vector<Column<Pair>> columns_of(const Pairs& pairs) {
   add("A", Align::kText, [](const Pair& pair) { return pair.first; });
   add("B", Align::kText, [](const Pair& pair) { return pair.second; });
   add("seeds", Align::kNumber, [](const Pair& pair) { return std::to_string(pair.seeds.size()); });
-  add(metric.is_fraction() ? "A - B (points)" : "A - B", Align::kFormula,
+  add(metric.quantity.is_share() ? "A - B (points)" : "A - B", Align::kFormula,
       [&](const Pair& pair) { return difference_cell(metric, pair); });
   add(fmt::format("{:g} % interval (t)", 100 * (1 - kErrorRate)), Align::kFormula, [&](const Pair& pair) {
     return interval_cell(metric, pair, part_of(pair.judgement.t, &PairedT::interval));
@@ -97,9 +111,11 @@ std::vector<Column<Pair>> columns_of(const Pairs& pairs) {
   return columns;
 }
 
+bool is_more_better(const Pairs& pairs) { return pairs.metric.quantity.better == Better::kMore; }
+
 // What the columns mean, and the rule by which verdicts are given.
 std::string pairs_legend(const Pairs& pairs) {
-  const PairMetric& metric = pairs.metric;
+  const RoundMetric& metric = pairs.metric;
   return fmt::format(
       "{}: {} is better. A - B: the difference{}, paired by seed: mean ± sample standard deviation. "
       "Intervals: {:g} %, of each pair by itself, by Student's t and by {},{:03} bootstrap resamples "
@@ -107,8 +123,8 @@ std::string pairs_legend(const Pairs& pairs) {
       "adjusted by Holm over the {} of this table. Verdict: a difference is shown where p (Holm) is at most "
       "{:g} with at least {} seeds; nothing else decides. \"No difference shown\" does not mean that there "
       "is none.",
-      metric.meaning(), metric.higher_is_better() ? "more" : "less",
-      metric.is_fraction() ? " in percentage points" : "", 100 * (1 - kErrorRate), kResamples / 1000,
+      describe(metric), is_more_better(pairs) ? "more" : "less",
+      metric.quantity.is_share() ? " in percentage points" : "", 100 * (1 - kErrorRate), kResamples / 1000,
       kResamples % 1000, pairs.pairs.size() == 1 ? "one pair" : fmt::format("{} pairs", pairs.pairs.size()),
       kErrorRate, kLeastSeeds);
 }
@@ -153,7 +169,7 @@ std::string render_pairs_csv(const Pairs& pairs) {
   headings.emplace_back("verdict");
   std::string text = csv_line(headings);
   for (const Pair& pair : pairs.pairs) {
-    std::vector<std::string> fields = {sweep_text(pair.point), pair.first, pair.second, pairs.metric.name(),
+    std::vector<std::string> fields = {sweep_text(pair.point), pair.first, pair.second, pairs.metric.text,
                                        std::to_string(pair.seeds.size())};
     for (const RawNumber& number : numbers_of(pair)) fields.push_back(csv_number(number.value));
     fields.push_back(verdict_text(pair, pairs.metric));
@@ -165,8 +181,8 @@ std::string render_pairs_csv(const Pairs& pairs) {
 std::string render_pairs_json(const Pairs& pairs) {
   Json json;
   json["schema"] = 1;
-  json["metric"] = pairs.metric.name();
-  json["higher_is_better"] = pairs.metric.higher_is_better();
+  json["metric"] = pairs.metric.text;
+  json["higher_is_better"] = is_more_better(pairs);
   json["error_rate"] = kErrorRate;
   json["caption"] = pairs.caption;
   json["pairs"] = Json::array();

@@ -34,7 +34,7 @@ const std::vector<Door>& doors() {
         "results/record/durable_file.cpp", "datasets/fetch/growing_file.cpp",
         "harness/simulation/state_file.cpp", "harness/base/trial.cpp",
         // Have looked at the file before.
-        "datasets/published/emnist_h5.cpp", "harness/loader/handshake.cpp",
+        "datasets/published/fed_emnist.cpp", "harness/loader/handshake.cpp",
         // Read the system's own.
         "harness/runner/plan/memory.cpp", "harness/runner/record/environment.cpp",
         "harness/runner/record/gpu.cpp", "results/live/live_runs.cpp", "results/live/folder_locks.cpp"}},

@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "datasets/published/emnist_h5.hpp"
-#include "datasets/published/leaf_json.hpp"
+#include "datasets/published/formats.hpp"
 #include "datasets/registry.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 

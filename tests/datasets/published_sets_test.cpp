@@ -4,10 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "datasets/published/cifar.hpp"
-#include "datasets/published/idx.hpp"
+#include "datasets/published/formats.hpp"
 #include "datasets/published/published_files.hpp"
-#include "datasets/published/svhn.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace fedarena {

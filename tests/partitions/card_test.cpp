@@ -9,7 +9,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "partitions/preview.hpp"
 #include "partitions/test_shares.hpp"
 #include "tests/matchers.hpp"
 #include "tests/partitions/labelled.hpp"

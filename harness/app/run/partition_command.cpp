@@ -21,7 +21,6 @@
 #include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "partitions/card.hpp"
-#include "partitions/preview.hpp"
 #include "results/plot/distribution_plots.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/record/durable_file.hpp"

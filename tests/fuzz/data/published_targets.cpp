@@ -2,10 +2,7 @@
 #include <array>
 #include <hdf5.h>
 
-#include "datasets/published/cifar.hpp"
-#include "datasets/published/emnist_h5.hpp"
-#include "datasets/published/idx.hpp"
-#include "datasets/published/leaf_json.hpp"
+#include "datasets/published/formats.hpp"
 #include "tests/fuzz/data/data_targets.hpp"
 #include "tests/fuzz/driver/memory_file.hpp"
 #include "tests/scratch.hpp"

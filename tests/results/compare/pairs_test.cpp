@@ -318,7 +318,7 @@ TEST(Pairs, OfARegressionCompareItsError) {
   };
   const Pairs pairs =
       compare({row_of("a", {0, 0, 0}, losses({2, 3, 4})), row_of("b", {0, 0, 0}, losses({1, 2.1, 2.9}))});
-  EXPECT_EQ(pairs.metric.name(), "rmse");
+  EXPECT_EQ(pairs.metric.text, "rmse");
   EXPECT_NEAR(*pairs.pairs.front().mean, 1, 1e-11);
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");
   EXPECT_THAT(to_markdown(reader_table(pairs)), HasSubstr("+1.000 ± 0.100"));
