@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/audit/ledger_findings.hpp"
+#include "results/record/claim_text.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
