@@ -3,7 +3,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/config/sections/devices.hpp"
+#include "harness/config/sections/experiment.hpp"
 #include "harness/runner/plan/catalog.hpp"
 
 namespace fedarena {

@@ -14,7 +14,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/config/sections/devices.hpp"
+#include "harness/config/sections/experiment.hpp"
 
 namespace fedarena {
 namespace {
