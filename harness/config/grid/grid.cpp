@@ -6,8 +6,8 @@
 #include "fedarena/base/find.hpp"
 
 #include "harness/config/grid/points.hpp"
+#include "harness/config/grid/tuning.hpp"
 #include "harness/config/sections/reader.hpp"
-#include "harness/config/sections/slurm_section.hpp"
 
 namespace fedarena::config {
 namespace {
@@ -133,11 +133,11 @@ std::vector<GridPoint> read_grid(const config::Document& file, const std::vector
   return config::under_profiles(file, overrides, catalog, profile, config::points_of);
 }
 
-std::vector<std::pair<std::string, std::string>> read_sbatch_options(
-    const config::Document& file, const std::vector<std::string>& overrides, const Catalog& catalog,
-    const std::optional<std::string>& profile) {
+FilePlan read_plan(const config::Document& file, const std::vector<std::string>& overrides,
+                   const Catalog& catalog, const std::optional<std::string>& profile) {
   return config::under_profiles(file, overrides, catalog, profile, [](const config::FileVariant& variant) {
-    return config::sbatch_options(variant.document);
+    return FilePlan{config::points_of(variant), config::tuning_of(variant),
+                    config::sbatch_options(variant.document)};
   });
 }
 

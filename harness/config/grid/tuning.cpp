@@ -9,12 +9,9 @@
 
 #include "harness/config/grid/points.hpp"
 #include "harness/config/grid/tuning_section.hpp"
-#include "harness/config/sections/reader.hpp"
 
-namespace fedarena {
+namespace fedarena::config {
 namespace {
-
-using namespace config;
 
 // For each trial: more are needed only where there are hardly as many different ones.
 constexpr std::size_t kMostDraws = 1000;
@@ -154,7 +151,9 @@ class Trials {
   Indices counts_;  // of the values of each dimension
 };
 
-std::optional<TuningPlan> plan_of(const FileVariant& variant) {
+}  // namespace
+
+std::optional<TuningPlan> tuning_of(const FileVariant& variant) {
   // Another form is refused with those of other sections.
   if (variant.document.table(kTuning) == nullptr) return std::nullopt;
   if (variant.document.find(kSweep) == nullptr) return Trials(variant).plan();
@@ -164,11 +163,4 @@ std::optional<TuningPlan> plan_of(const FileVariant& variant) {
                 "tune at one point of the grid: take [{}] out, and give its values with --set", kSweep)});
 }
 
-}  // namespace
-
-std::optional<TuningPlan> read_tuning(const config::Document& file, const std::vector<std::string>& overrides,
-                                      const Catalog& catalog, const std::optional<std::string>& profile) {
-  return under_profiles(file, overrides, catalog, profile, plan_of);
-}
-
-}  // namespace fedarena
+}  // namespace fedarena::config

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/config/grid/overrides.hpp"
@@ -26,6 +27,11 @@ FileVariant variant_of(Document document, const std::vector<SectionSpec>& specs,
 /// The experiment that the document says, a form of the variant's, without a look at [sweep] and [tuning].
 /// Throws Error.
 Experiment experiment_of(const FileVariant& variant, const Document& document);
+
+/// The [slurm] of a document: options of sbatch and their values, in the order of the file; "": an option
+/// without a value. Throws Error for names that are not an option's, for options that `fedarena submit` sets
+/// itself or that would have something of the file executed, and for values that are not one line.
+std::vector<std::pair<std::string, std::string>> sbatch_options(const Document& document);
 
 /// What `read` makes of the file under the profile, or none, with the overrides. It also reads the file under
 /// every other profile, without overrides: a mistake in a profile shows whenever the file is read, not when
