@@ -57,8 +57,7 @@ TEST(Experiments, AreValidAndNamedAsTheirFiles) {
   files.push_back(kEveryAlgorithm);
   for (const fs::path& file : files) {
     const FilePlan plan = read_plan(config::read_document(file), {}, catalog());
-    for (const GridPoint& point : plan.points)
-      EXPECT_EQ(point.experiment.name, file.stem().string()) << file;
+    for (const GridPoint& point : plan.points) EXPECT_EQ(point.experiment.name, file.stem().string()) << file;
   }
 }
 

@@ -243,13 +243,6 @@ class Reader {
 
 }  // namespace
 
-FileVariant variant_of(Document document, const std::vector<SectionSpec>& specs, const Profile* profile,
-                       const std::vector<std::string>& overrides) {
-  if (profile != nullptr) apply_profile(document, *profile, specs);
-  for (const std::string& text : overrides) apply_override(document, text, specs);
-  return {std::move(document), specs, profile};
-}
-
 Experiment experiment_of(const FileVariant& variant, const Document& document) {
   Experiment experiment = Reader(document, variant.specs).read();
   if (variant.profile != nullptr) name_after(*variant.profile, experiment, variant.specs);
