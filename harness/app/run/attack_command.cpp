@@ -25,7 +25,7 @@
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/finished_run.hpp"
 #include "harness/runner/plan/catalog.hpp"
-#include "harness/runner/progress/run_answers.hpp"
+#include "harness/runner/progress/progress_line.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
