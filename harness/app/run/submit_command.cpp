@@ -17,7 +17,6 @@
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/grid/grid.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/tune.hpp"
@@ -119,7 +118,7 @@ class Submitter {
   explicit Submitter(const SubmitArguments& arguments)
       : arguments_(arguments),
         plan_(read_plan(config::read_document(arguments.experiment.file), overrides(),
-                        make_catalog(load_plugins(arguments.experiment.plugin_path)),
+                        load_plugins(arguments.experiment.plugin_path).catalog,
                         arguments.experiment.profile)) {
     pin_weights(plan_);
     const std::string& name = plan_.points.front().experiment.name;
