@@ -21,7 +21,6 @@
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/tune.hpp"
 #include "harness/runner/plan/weights_file.hpp"
-#include "harness/slurm/batch_script.hpp"
 #include "harness/slurm/queue.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/record/durable_file.hpp"
