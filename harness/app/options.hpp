@@ -13,7 +13,6 @@
 #include <CLI/CLI.hpp>
 
 #include "fedarena/accounting/event.hpp"
-#include "fedarena/base/find.hpp"
 #include "fedarena/base/schema.hpp"
 
 #include "harness/app/commands.hpp"
@@ -28,12 +27,6 @@ std::pair<CLI::App&, Arguments&> add_command(CLI::App& app, Action& action, int 
   const auto arguments = std::make_shared<Arguments>();
   command->callback([arguments, run, &action] { action = [arguments, run] { return run(*arguments); }; });
   return {*command, *arguments};
-}
-
-/// The keys of a map, in its order.
-template <typename Map>
-std::vector<std::string> keys_of(const Map& map) {
-  return names_of(map, &Map::value_type::first);
 }
 
 /// Adds an option whose value help calls `type`: "FILE".

@@ -11,7 +11,6 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/sections/help.hpp"
 #include "harness/config/sections/sections.hpp"
-#include "harness/runner/plan/catalog.hpp"
 
 namespace fedarena {
 namespace {
@@ -47,7 +46,7 @@ void show(const AlgorithmInfo& info) {
 }
 
 int run_plugins(const PluginsArguments& arguments) {
-  const PluginHost host = load_plugins(arguments.plugin_path);
+  const PluginHost host = load_plugins(arguments.plugin_path).host;
   if (arguments.name.empty()) {
     list_all(host);
   } else {
@@ -64,7 +63,7 @@ struct HelpArguments {
 };
 
 int print_help(const HelpArguments& arguments) {
-  const Catalog catalog = make_catalog(load_plugins(arguments.plugin_path));
+  const Catalog catalog = load_plugins(arguments.plugin_path).catalog;
   const auto commands = arguments.program->get_subcommands(
       [&](const CLI::App* command) { return command->get_name() == arguments.topic; });
   const bool is_section = config::find_spec(config::sections(catalog), arguments.topic) != nullptr;

@@ -14,7 +14,6 @@
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/device.hpp"
 #include "harness/runner/record/environment.hpp"
-#include "harness/runner/record/gpu.hpp"
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
@@ -30,7 +29,7 @@ void check_same_here(const std::string& what, const std::string& on_rank_0, cons
 // With the name of a GPU.
 std::string device_text(const std::string& setting) {
   const torch::Device device = device_of(setting);
-  return device.is_cuda() ? fmt::format("{}, {}", device.str(), observe_gpu(device.index()).name)
+  return device.is_cuda() ? fmt::format("{}, {}", device.str(), observe_gpu(device.index()).value("gpu", ""))
                           : device.str();
 }
 

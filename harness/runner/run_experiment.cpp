@@ -20,7 +20,6 @@
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/runner/cell_run.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
-#include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/noise_fit.hpp"

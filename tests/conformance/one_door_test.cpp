@@ -37,7 +37,7 @@ const std::vector<Door>& doors() {
         "datasets/published/fed_emnist.cpp", "harness/loader/handshake.cpp",
         // Read the system's own.
         "harness/runner/plan/memory.cpp", "harness/runner/record/environment.cpp",
-        "harness/runner/record/gpu.cpp", "results/live/live_runs.cpp", "results/live/folder_locks.cpp"}},
+        "results/live/live_runs.cpp", "results/live/folder_locks.cpp"}},
       {std::regex(R"(fmt::print\(|\b(v?f?printf|f?puts|putchar)\(|std::(cout|cerr|clog)\b)"),
        "print() of fedarena/base/print.hpp, which lets no escape sequence through",
        {"harness/base/fedarena/base/print.hpp",

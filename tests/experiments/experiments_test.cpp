@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "harness/config/grid/grid.hpp"
-#include "harness/config/grid/tuning.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "tests/matchers.hpp"
@@ -57,14 +56,13 @@ TEST(Experiments, AreValidAndNamedAsTheirFiles) {
   EXPECT_GE(files.size(), 9U);
   files.push_back(kEveryAlgorithm);
   for (const fs::path& file : files) {
-    for (const GridPoint& point : read_grid(config::read_document(file), {}, catalog()))
-      EXPECT_EQ(point.experiment.name, file.stem().string()) << file;
-    read_tuning(config::read_document(file), {}, catalog());
+    const FilePlan plan = read_plan(config::read_document(file), {}, catalog());
+    for (const GridPoint& point : plan.points) EXPECT_EQ(point.experiment.name, file.stem().string()) << file;
   }
 }
 
 TEST(Experiments, OfTuningGiveEveryAlgorithmSixTrials) {
-  const auto plan = read_tuning(config::read_document(kFolder / "tuning.toml"), {}, catalog());
+  const auto plan = read_plan(config::read_document(kFolder / "tuning.toml"), {}, catalog()).tuning;
   ASSERT_TRUE(plan);
   std::map<std::string, int> trials;
   for (const GridPoint& point : plan->points) {

@@ -35,14 +35,14 @@ RdpAccountant compose(const Question& question) {
 void ask_rdp(const Question& question, Answer& answer) {
   const RdpEpsilon found =
       compose(question).epsilon(question.settings.delta, conversion_of(question.settings.conversion));
-  answer.claim.epsilon = found.epsilon;
+  answer.number = found.epsilon;
   if (std::isfinite(found.epsilon) && found.epsilon > 0) answer.order = found.order;
 }
 
 void ask_pld(const Question& question, Answer& answer) {
   const PldEpsilon found =
       pld_epsilon(question.accesses, question.settings.delta, {.lower_bound = question.lower});
-  answer.claim.epsilon = found.upper;
+  answer.number = found.upper;
   answer.lower = found.lower;
   if (question.lower && !found.lower)
     answer.no_lower = "none is known for Laplace noise in R^n, or for replace-one beside zero-out";
@@ -74,7 +74,7 @@ double composed_noise(const Question& question) {
 
 void ask_gaussian(const Question& question, Answer& answer) {
   const double noise = composed_noise(question);
-  answer.claim.epsilon = std::isinf(noise) ? 0 : gaussian_epsilon(question.settings.delta, noise);
+  answer.number = std::isinf(noise) ? 0 : gaussian_epsilon(question.settings.delta, noise);
 }
 
 using Ask = void (*)(const Question& question, Answer& answer);
@@ -112,17 +112,18 @@ Answer ask(const std::string& accountant, const Question& question) {
   return answer;
 }
 
-Answer ask_delta(const std::string& accountant, const Question& question, double epsilon, double& delta) {
+Answer ask_delta(const std::string& accountant, const Question& question, double epsilon) {
   const Question read = checked(question);
+  Answer answer{.accountant = accountant};
   if (accountant == "rdp") {
-    delta = rdp_delta(read, epsilon);
+    answer.number = rdp_delta(read, epsilon);
   } else if (accountant == "pld") {
-    delta = pld_delta(read.accesses, epsilon);
+    answer.number = pld_delta(read.accesses, epsilon);
   } else {
     const double noise = composed_noise(read);
-    delta = std::isinf(noise) ? 0 : gaussian_delta(epsilon, noise);
+    answer.number = std::isinf(noise) ? 0 : gaussian_delta(epsilon, noise);
   }
-  return {.accountant = accountant, .claim = {.epsilon = epsilon}};
+  return answer;
 }
 
 EpsilonOf epsilon_by(const std::string& accountant, const AccountSettings& settings, Sampling sampling,
@@ -134,7 +135,7 @@ EpsilonOf epsilon_by(const std::string& accountant, const AccountSettings& setti
     if (setting.steps > 0) question.accesses.push_back({event, setting.steps});
     Answer answer;
     ask_one(checked(std::move(question)), answer);
-    return *answer.claim.epsilon;
+    return answer.number;
   };
 }
 

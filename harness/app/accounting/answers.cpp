@@ -60,22 +60,15 @@ double read_delta(const std::string& option, const std::string& text) {
       Complaint{.found = fmt::format("{} is \"{}\"", option, results::one_line(text)), .allowed = kDeltas});
 }
 
-// Where several accountants are asked, what one cannot do need not stop another.
-Answer refused(const std::string& accountant, const Error& error, const QuestionOptions& options) {
-  if (options.accountants().size() == 1) throw Error(error.complaint());
-  return {.accountant = accountant,
-          .claim = {.epsilon = {}, .unproven = results::one_line(error.complaint().found)}};
-}
-
 // Nobody has an answer.
-[[noreturn]] void refuse(const std::vector<Finding>& findings) {
+[[noreturn]] void refuse(const std::vector<Answer>& answers) {
   std::set<std::string> different;
   std::string reasons;
-  for (const Finding& finding : findings) {
-    const std::string& reason = finding.answer.claim.unproven;
+  for (const Answer& answer : answers) {
+    const std::string& reason = answer.unproven;
     different.insert(reason);
     if (!reasons.empty()) reasons += "; ";
-    reasons += fmt::format("{}: {}", finding.answer.accountant, reason);
+    reasons += fmt::format("{}: {}", answer.accountant, reason);
   }
   throw Error(Complaint{.found = different.size() == 1 ? *different.begin() : reasons});
 }
@@ -123,28 +116,30 @@ std::string explanation(const Answer& answer, const AccountSettings& settings) {
                           : fmt::format("RDP ({})", choices);
 }
 
-std::vector<Finding> ask_each(const QuestionOptions& options,
-                              const std::function<Finding(const std::string& accountant)>& ask) {
-  std::vector<Finding> findings;
+std::vector<Answer> ask_each(const QuestionOptions& options,
+                             const std::function<Answer(const std::string& accountant)>& ask) {
+  std::vector<Answer> answers;
   for (const std::string& accountant : options.accountants()) {
     try {
-      findings.push_back(ask(accountant));
+      answers.push_back(ask(accountant));
     } catch (const Error& error) {
-      findings.push_back({.answer = refused(accountant, error, options)});
+      // What one cannot do need not stop another.
+      if (options.accountants().size() == 1) throw;
+      answers.push_back({.accountant = accountant, .unproven = results::one_line(error.complaint().found)});
     }
   }
-  return findings;
+  return answers;
 }
 
-const Finding& best_of(const std::vector<Finding>& findings, bool least) {
-  const Finding* best = nullptr;
-  for (const Finding& finding : findings) {
-    if (!finding.proven()) continue;
+const Answer& best_of(const std::vector<Answer>& answers, bool least) {
+  const Answer* best = nullptr;
+  for (const Answer& answer : answers) {
+    if (!answer.proven()) continue;
     const bool better =
-        best == nullptr || (least ? finding.number < best->number : finding.number > best->number);
-    if (better) best = &finding;
+        best == nullptr || (least ? answer.number < best->number : answer.number > best->number);
+    if (better) best = &answer;
   }
-  if (best == nullptr) refuse(findings);
+  if (best == nullptr) refuse(answers);
   return *best;
 }
 
@@ -155,21 +150,20 @@ Subject::Subject(const AccountSettings& settings, const std::vector<std::vector<
   neighbours = joint(std::move(neighbours));
 }
 
-void print_text(const std::vector<Finding>& findings, const Subject& subject, const AccountSettings& settings,
+void print_text(const std::vector<Answer>& answers, const Subject& subject, const AccountSettings& settings,
                 const std::string& claim, const char* before_accesses) {
-  for (const Finding& finding : findings) {
-    const Answer& answer = finding.answer;
-    const std::string number = finding.proven() ? finding.text : "-";
-    if (findings.size() == 1) {
+  for (const Answer& answer : answers) {
+    const std::string number = answer.proven() ? answer.text : "-";
+    if (answers.size() == 1) {
       print("{}\n", number);
     } else {
       print("{:<10}  {}{}\n", number, explanation(answer, settings),
-            finding.proven() ? "" : ": " + answer.claim.unproven);
+            answer.proven() ? "" : ": " + answer.unproven);
     }
     if (!answer.lower && answer.no_lower.empty()) continue;
     const std::string lower = answer.lower ? results::lower_bound_number(*answer.lower) : "-";
     const std::string reason = answer.no_lower.empty() ? "" : ": " + answer.no_lower;
-    if (findings.size() == 1) {
+    if (answers.size() == 1) {
       print("{}  lower bound{}\n", lower, reason);
     } else {
       print("{:<10}  PLD, lower bound{}\n", lower, reason);
@@ -183,14 +177,13 @@ void print_text(const std::vector<Finding>& findings, const Subject& subject, co
         before_accesses, access_lines(subject.accesses));
 }
 
-void add_findings(results::Json& json, const std::string& key, const std::vector<Finding>& findings,
-                  const Finding& best) {
-  json["accountant"] = best.answer.accountant;
-  for (const Finding& finding : findings) {
-    const Answer& answer = finding.answer;
+void add_answers(results::Json& json, const std::string& key, const std::vector<Answer>& answers,
+                 const Answer& best) {
+  json["accountant"] = best.accountant;
+  for (const Answer& answer : answers) {
     json[fmt::format("{}_{}", key, answer.accountant)] =
-        finding.proven() ? finding.json : results::Json(nullptr);
-    if (!finding.proven()) json["unproven_" + answer.accountant] = answer.claim.unproven;
+        answer.proven() ? answer.json : results::Json(nullptr);
+    if (!answer.proven()) json["unproven_" + answer.accountant] = answer.unproven;
     if (answer.order > 0) json["order"] = results::json_number(answer.order);
     if (answer.lower) json["epsilon_lower"] = results::json_number(*answer.lower);
     if (!answer.no_lower.empty()) json["epsilon_lower"] = nullptr;

@@ -35,26 +35,14 @@ void add_question_options(CLI::App& command, QuestionOptions& options);
 /// The Error for a command line without --delta.
 Error missing_delta();
 
-/// What one accountant says of what a command is asked for.
-struct Finding {
-  Answer answer = {};
-  double number = 0;        ///< what is asked for; this and the others mean nothing without a proof
-  std::string text = {};    ///< the number as it is printed
-  results::Json json = {};  ///< and as JSON has it
-  std::size_t unit = 0;     ///< epsilon: of the unit that is worst off
-  Solution solution = {};   ///< noise: what keeps epsilon
+/// What each accountant of the options says. One that throws Error has no answer, for that reason; where no
+/// other is asked, the Error goes on.
+std::vector<Answer> ask_each(const QuestionOptions& options,
+                             const std::function<Answer(const std::string& accountant)>& ask);
 
-  bool proven() const { return answer.claim.epsilon.has_value(); }
-};
-
-/// What each accountant of the options says. One that throws Error has found nothing, for that reason; where
-/// no other is asked, the Error goes on.
-std::vector<Finding> ask_each(const QuestionOptions& options,
-                              const std::function<Finding(const std::string& accountant)>& ask);
-
-/// The proven finding with the least number, or with the greatest. Throws Error where no accountant has an
+/// The proven answer with the least number, or with the greatest. Throws Error where no accountant has an
 /// answer, with the reasons.
-const Finding& best_of(const std::vector<Finding>& findings, bool least);
+const Answer& best_of(const std::vector<Answer>& answers, bool least);
 
 /// "RDP at order 6 (orders opacus, conversion balle)", "PLD", "exact".
 std::string explanation(const Answer& answer, const AccountSettings& settings);
@@ -71,12 +59,12 @@ struct Subject {
 };
 
 /// Prints the numbers on stdout, and on stderr what they are: the claim and what it is said of.
-void print_text(const std::vector<Finding>& findings, const Subject& subject, const AccountSettings& settings,
+void print_text(const std::vector<Answer>& answers, const Subject& subject, const AccountSettings& settings,
                 const std::string& claim, const char* before_accesses);
 
-/// Adds whose answer is best, and under the key what each accountant found.
-void add_findings(results::Json& json, const std::string& key, const std::vector<Finding>& findings,
-                  const Finding& best);
+/// Adds whose answer is best, and under the key what each accountant says.
+void add_answers(results::Json& json, const std::string& key, const std::vector<Answer>& answers,
+                 const Answer& best);
 
 /// Adds what every answer says of its question, and prints it.
 void print_json(results::Json json, const Subject& subject, const AccountSettings& settings);

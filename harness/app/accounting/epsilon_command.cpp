@@ -119,20 +119,15 @@ std::vector<std::vector<Access>> units(const EpsilonArguments& arguments) {
 }
 
 // Of the unit that is worst off.
-Finding worst_off(const std::vector<std::vector<Access>>& units, const std::string& accountant,
-                  const EpsilonArguments& arguments) {
-  Finding worst;
+Answer worst_off(const std::vector<std::vector<Access>>& units, const std::string& accountant,
+                 const EpsilonArguments& arguments) {
+  Answer worst;
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     const Question question{units[unit], arguments.options.settings, arguments.lower};
-    Finding finding;
-    finding.unit = unit;
-    if (arguments.at_epsilon) {
-      finding.answer = ask_delta(accountant, question, *arguments.at_epsilon, finding.number);
-    } else {
-      finding.answer = ask(accountant, question);
-      finding.number = finding.answer.claim.epsilon.value_or(0);
-    }
-    if (unit == 0 || finding.number > worst.number) worst = std::move(finding);
+    Answer answer = arguments.at_epsilon ? ask_delta(accountant, question, *arguments.at_epsilon)
+                                         : ask(accountant, question);
+    answer.unit = unit;
+    if (unit == 0 || answer.number > worst.number) worst = std::move(answer);
   }
   worst.text = results::epsilon_number(worst.number);
   worst.json = results::json_number(worst.number);
@@ -153,9 +148,9 @@ int run_epsilon(const EpsilonArguments& arguments) {
                           .allowed = "--accountant pld, or both"});
   }
   const std::vector<std::vector<Access>> asked = units(arguments);
-  const std::vector<Finding> findings = ask_each(
+  const std::vector<Answer> answers = ask_each(
       options, [&](const std::string& accountant) { return worst_off(asked, accountant, arguments); });
-  const Finding& best = best_of(findings, true);
+  const Answer& best = best_of(answers, true);
   const Subject subject(arguments.options.settings, asked, best.unit);
   const char* wanted = arguments.at_epsilon ? "delta" : "epsilon";
   const char* known = arguments.at_epsilon ? "epsilon" : "delta";
@@ -164,11 +159,11 @@ int run_epsilon(const EpsilonArguments& arguments) {
     results::Json json;
     json[wanted] = best.json;
     json[known] = at;
-    add_findings(json, wanted, findings, best);
+    add_answers(json, wanted, answers, best);
     print_json(std::move(json), subject, options.settings);
   } else {
-    const std::string by = findings.size() == 1 ? explanation(best.answer, options.settings) : "RDP and PLD";
-    print_text(findings, subject, options.settings, fmt::format("{} by {} at {} {}", wanted, by, known, at),
+    const std::string by = answers.size() == 1 ? explanation(best, options.settings) : "RDP and PLD";
+    print_text(answers, subject, options.settings, fmt::format("{} by {} at {} {}", wanted, by, known, at),
                ":");
   }
   const std::string warning =

@@ -78,27 +78,25 @@ Knowns knowns_of(const NoiseArguments& arguments, const std::string& unknown) {
   return knowns;
 }
 
-Finding ask_about(const std::string& accountant, const NoiseArguments& arguments,
-                  const std::string& unknown) {
+Answer ask_about(const std::string& accountant, const NoiseArguments& arguments, const std::string& unknown) {
   const bool fixed_size = arguments.spec.fixed_size();
-  Finding finding{.answer = {.accountant = accountant}};
-  finding.solution = calibrate(knowns_of(arguments, unknown),
-                               epsilon_by(accountant, arguments.options.settings,
-                                          fixed_size ? Sampling::kWithoutReplacement : Sampling::kPoisson,
-                                          arguments.spec.neighbours()));
-  finding.answer.claim.epsilon = finding.solution.epsilon;
-  const Setting& setting = finding.solution.setting;
+  Answer answer{.accountant = accountant};
+  answer.solution = calibrate(knowns_of(arguments, unknown),
+                              epsilon_by(accountant, arguments.options.settings,
+                                         fixed_size ? Sampling::kWithoutReplacement : Sampling::kPoisson,
+                                         arguments.spec.neighbours()));
+  const Setting& setting = answer.solution.setting;
   if (unknown == kSteps) {
-    finding.number = static_cast<double>(setting.steps);
-    finding.text = fmt::format("{}", setting.steps);
-    finding.json = setting.steps;
-    return finding;
+    answer.number = static_cast<double>(setting.steps);
+    answer.text = fmt::format("{}", setting.steps);
+    answer.json = setting.steps;
+    return answer;
   }
   // Printed rounded to the safe side: more noise, a smaller rate.
-  finding.number = unknown == kNoise ? setting.noise_multiplier : setting.rate;
-  finding.text = shown(finding.number, unknown == kNoise);
-  finding.json = results::json_number(finding.number);
-  return finding;
+  answer.number = unknown == kNoise ? setting.noise_multiplier : setting.rate;
+  answer.text = shown(answer.number, unknown == kNoise);
+  answer.json = results::json_number(answer.number);
+  return answer;
 }
 
 std::vector<Access> accesses_of(const NoiseArguments& arguments, const Solution& solution) {
@@ -112,14 +110,14 @@ std::vector<Access> accesses_of(const NoiseArguments& arguments, const Solution&
   return {spec.access()};
 }
 
-void print_noise_json(const std::vector<Finding>& findings, const Finding& best, const std::string& unknown,
+void print_noise_json(const std::vector<Answer>& answers, const Answer& best, const std::string& unknown,
                       const NoiseArguments& arguments) {
   std::string key = unknown;
   std::replace(key.begin(), key.end(), '-', '_');
   const Setting& setting = best.solution.setting;
   results::Json json;
   json[key] = best.json;
-  add_findings(json, key, findings, best);
+  add_answers(json, key, answers, best);
   json["epsilon"] = results::json_number(best.solution.epsilon);
   json["target_epsilon"] = *arguments.epsilon;
   json["delta"] = setting.delta;
@@ -135,19 +133,19 @@ int run_noise(const NoiseArguments& arguments) {
   if (!arguments.epsilon) throw Error::of("--epsilon is missing: the largest that is allowed");
   if (!options.has_delta) throw missing_delta();
   const std::string unknown = unknown_of(arguments);
-  const std::vector<Finding> findings = ask_each(
+  const std::vector<Answer> answers = ask_each(
       options, [&](const std::string& accountant) { return ask_about(accountant, arguments, unknown); });
   // The least noise, the most of all else.
-  const Finding& best = best_of(findings, unknown == kNoise);
+  const Answer& best = best_of(answers, unknown == kNoise);
   if (options.json()) {
-    print_noise_json(findings, best, unknown, arguments);
+    print_noise_json(answers, best, unknown, arguments);
   } else {
-    print_text(findings, Subject(options.settings, {accesses_of(arguments, best.solution)}), options.settings,
-               fmt::format("{} by {}: epsilon {} <= {} at delta {}", unknown,
-                           explanation(best.answer, options.settings),
-                           results::epsilon_number(best.solution.epsilon), *arguments.epsilon,
-                           options.settings.delta),
-               ", of");
+    print_text(
+        answers, Subject(options.settings, {accesses_of(arguments, best.solution)}), options.settings,
+        fmt::format("{} by {}: epsilon {} <= {} at delta {}", unknown, explanation(best, options.settings),
+                    results::epsilon_number(best.solution.epsilon), *arguments.epsilon,
+                    options.settings.delta),
+        ", of");
   }
   return kSuccess;
 }

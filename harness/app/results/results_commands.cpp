@@ -1,6 +1,5 @@
-#include <algorithm>
 #include <filesystem>
-#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,100 +13,27 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/app/options.hpp"
-#include "harness/app/results/references_file.hpp"
-#include "harness/app/results/text_output.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/bundle/bundle.hpp"
+#include "results/export/event_file.hpp"
+#include "results/export/exported_runs.hpp"
 #include "results/live/folder_locks.hpp"
 #include "results/live/live_runs.hpp"
 #include "results/live/live_text.hpp"
-#include "results/measures/round_metric.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/report/report.hpp"
-#include "results/table/column_selection.hpp"
-#include "results/table/pivot.hpp"
-#include "results/table/published.hpp"
-#include "results/table/rows.hpp"
-#include "results/table/table.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
-#include "results/write/render.hpp"
 
 namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct TableArguments {
-  std::vector<std::filesystem::path> folders;
-  TextOutput output;
-  std::optional<std::string> columns, metric;
-  std::optional<std::filesystem::path> references;
-  bool interval = false;
-  results::Labels labels;
-  std::vector<std::string> rows;
-  std::optional<std::string> pivot;
-};
-
-// What programs read holds every number, whatever people want to see.
-std::string table_text(const std::string& format, const results::Table& table,
-                       const results::Selection& selection) {
-  if (format == "csv") return render_csv(table);
-  if (format == "json") return render_json(table);
-  return results::reader_writers().at(format)(reader_table(table, selection));
-}
-
-// A matrix needs keys for both of its sides, and has no other columns.
-void check_pivot(const TableArguments& arguments) {
-  const auto reject = [](const std::string& found, const std::string& remedy) {
-    throw Error(Complaint{.found = found, .remedy = remedy});
-  };
-  if (arguments.rows.empty() && !arguments.pivot) return;
-  if (!arguments.pivot) reject("--rows stands alone", "name the key of the columns with --pivot KEY");
-  if (arguments.rows.empty()) reject("--pivot stands alone", "name the keys of the rows with --rows KEY,...");
-  if (arguments.columns)
-    reject("--columns: a matrix has none but those of --pivot", "leave out --columns, or --rows and --pivot");
-}
-
-std::string matrix_text(const TableArguments& arguments, const std::string& format, results::Table& table) {
-  const results::Pivot pivot =
-      results::make_pivot(table, {.rows = arguments.rows, .across = *arguments.pivot});
-  if (!pivot.hidden.empty())
-    table.notes.push_back("its numbers also differ in what neither --rows nor --pivot names: " +
-                          pivot.hidden);
-  if (format == "csv") return render_pivot_csv(table, pivot);
-  return results::reader_writers().at(format)(reader_table(table, pivot));
-}
-
-int print_table(const TableArguments& arguments) {
-  check_pivot(arguments);
-  const std::string format = format_of(arguments.output);
-  if (arguments.pivot && format == "json") {
-    throw Error(Complaint{.found = "--pivot: no matrix is written as JSON",
-                          .allowed = "csv, html, latex, markdown",
-                          .remedy = "without --pivot, it holds the same numbers row by row"});
-  }
-  results::Selection selection;
-  if (arguments.columns) selection = results::parse_selection(*arguments.columns);
-  // Before the runs are read, which may take long.
-  std::optional<results::References> references;
-  if (arguments.references) references = read_references(*arguments.references);
-  const std::vector<results::FoundRun> runs = results::find_table_runs(arguments.folders, arguments.labels);
-  std::optional<results::RoundMetric> metric;
-  if (arguments.metric) metric = results::parse_round_metric(*arguments.metric, runs);
-  results::Table table = results::make_table(
-      runs, metric, arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
-  if (references) results::add_published(table, *references);
-  const std::string text =
-      arguments.pivot ? matrix_text(arguments, format, table) : table_text(format, table, selection);
-  write_text(arguments.output, format, text, table.notes);
-  return kSuccess;
-}
-
 struct ListArguments {
-  std::vector<std::filesystem::path> folders = {"runs"};
+  std::vector<fs::path> folders = {"runs"};
 };
 
 int print_list(const ListArguments& arguments) {
@@ -126,7 +52,7 @@ int print_list(const ListArguments& arguments) {
 }
 
 struct PrivacyArguments {
-  std::filesystem::path run;
+  fs::path run;
   std::string format = "text";
 };
 
@@ -137,8 +63,8 @@ int run_privacy(const PrivacyArguments& arguments) {
 }
 
 struct ReportArguments {
-  std::vector<std::filesystem::path> folders;
-  std::filesystem::path page = "report.html";
+  std::vector<fs::path> folders;
+  fs::path page = "report.html";
 };
 
 int run_report(const ReportArguments& arguments) {
@@ -169,39 +95,64 @@ int run_bundle(const BundleArguments& arguments) {
   return kSuccess;
 }
 
-}  // namespace
+struct ExportArguments {
+  std::vector<fs::path> folders;
+  std::string format;
+  fs::path output;
+  results::Measures measures;
+};
 
-void add_table_command(CLI::App& app, Action& action) {
-  const auto [command, arguments] =
-      add_command(app, action, print_table, "table", "Print the table of finished runs.");
-  command.add_option("DIR", arguments.folders, "folders with run directories")->required();
-  add_text_output(command, arguments.output);
-  add_value(command, "--columns", "NAME,...", arguments.columns,
-            fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json "
-                        "always hold all numbers",
-                        join_names(results::column_names())));
-  add_value(command, "--metric", "NAME[@LIMIT]", arguments.metric,
-            fmt::format(
-                "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
-                "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
-                "most so much: @epsilon=E, @bytes=B, or the first one with that validation accuracy: "
-                "@validation-accuracy=A, or @best-validation",
-                join_names(results::metric_names())));
-  add_value(command, "--references", "FILE", arguments.references,
-            "a TOML file of published figures, which stand beside those of the runs (docs/tables.md)");
-  command.add_flag("--interval", arguments.interval,
-                   "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
-                   "standard deviation");
-  add_names(command, "--labels", arguments.labels,
-            "algorithm entries to show, in this order; default all of them")
-      ->type_name("A,B,...");
-  add_names(command, "--rows", arguments.rows,
-            "print one number as a matrix whose lines are the values of these keys, such as partition, "
-            "alpha or label")
-      ->type_name("KEY,...");
-  add_value(command, "--pivot", "KEY", arguments.pivot,
-            "and whose columns are the values of this one, such as label");
+std::vector<results::FileContent> outputs(const ExportArguments& arguments,
+                                          const std::vector<results::ExportedRun>& runs) {
+  if (arguments.format == "csv") return {{arguments.output, results::long_csv(runs, arguments.measures)}};
+  if (arguments.format == "jsonl") {
+    return {{arguments.output, results::long_json_lines(runs, arguments.measures)}};
+  }
+  std::vector<results::FileContent> files;
+  for (const results::ExportedRun& run : runs) {
+    files.emplace_back(arguments.output / run.name / results::kEventFile,
+                       results::event_file(run, arguments.measures));
+  }
+  return files;
 }
+
+// The distinct names among the values of all rounds: those of classes, too.
+std::set<std::string> names_of_values(const ExportArguments& arguments,
+                                      const std::vector<results::ExportedRun>& runs) {
+  std::set<std::string> names;
+  for (const results::ExportedRun& run : runs) {
+    for (const results::RoundRecord& round : run.rounds) {
+      for (results::RoundValue& value : results::round_values(run, round, arguments.measures)) {
+        names.insert(std::move(value.name));
+      }
+    }
+  }
+  if (names.empty()) throw Error::of("--measures: no run has a value of {}", join_names(arguments.measures));
+  return names;
+}
+
+int run_export(const ExportArguments& arguments) {
+  const bool is_folder = arguments.format == "tensorboard";
+  if (!is_folder) check_output("--output", arguments.output, {"." + arguments.format});
+  const results::ExportedRuns exported = results::read_exported_runs(arguments.folders);
+  const std::set<std::string> names = names_of_values(arguments, exported.runs);
+  // Files are written when all of them are made.
+  const std::vector<results::FileContent> files = outputs(arguments, exported.runs);
+  for (const auto& [file, content] : files) check_outside_runs("--output", file);
+  std::size_t rounds = 0;
+  for (const results::ExportedRun& run : exported.runs) rounds += run.rounds.size();
+  if (is_folder) {
+    results::replace_files(files);
+  } else {
+    results::replace_file(files.front().first, files.front().second);
+  }
+  print("{}: {}, {} rounds in all, {}\n", arguments.output.string(), counted(exported.runs.size(), "run"),
+        rounds, counted(names.size(), "measure"));
+  for (const std::string& note : exported.notes) print(stderr, "note: {}\n", note);
+  return kSuccess;
+}
+
+}  // namespace
 
 void add_list_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
@@ -233,6 +184,24 @@ void add_bundle_command(CLI::App& app, Action& action) {
   add_value(command, "-o,--output", "FILE", arguments.output,
             "the file to write, such as paper.fedarena.tar.gz")
       ->required();
+}
+
+void add_export_command(CLI::App& app, Action& action) {
+  const auto [command, arguments] =
+      add_command(app, action, run_export, "export",
+                  "Write every number of every round, for pandas, R, TensorBoard and other programs.");
+  const std::vector<std::string> measures = results::exported_measures();
+  command.add_option("DIR", arguments.folders, "folders with run directories, finished or not")->required();
+  add_choice(
+      command, "--format", arguments.format, {"csv", "jsonl", "tensorboard"},
+      "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event file a run")
+      ->required();
+  add_value(command, "-o,--output", "PATH", arguments.output,
+            "the file to write, or the folder of event files")
+      ->required();
+  add_names(command, "--measures", arguments.measures,
+            fmt::format("what to write; default all of {}", join_names(measures)))
+      ->check(one_of(measures));
 }
 
 }  // namespace fedarena

@@ -24,8 +24,7 @@
 #include "harness/attack/opened_runs.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/finished_run.hpp"
-#include "harness/runner/plan/catalog.hpp"
-#include "harness/runner/progress/run_answers.hpp"
+#include "harness/runner/progress/progress_line.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
@@ -114,12 +113,12 @@ results::Json json_of(const fs::path& run, const results::MembershipAttacks& att
 class AttackedRuns {
  public:
   AttackedRuns(const AttackArguments& arguments, const std::vector<results::FoundRun>& found,
-               const PluginHost& host, const Catalog& catalog, const std::atomic<bool>& stop)
+               const LoadedPlugins& plugins, const std::atomic<bool>& stop)
       : arguments_(arguments),
         found_(found),
-        host_(host),
+        host_(plugins.host),
         stop_(stop),
-        runs_(catalog, found, arguments.device),
+        runs_(plugins.catalog, found, arguments.device),
         pool_(arguments.workers, use_one_torch_thread),
         answers_(stderr, names_of(found, [](const results::FoundRun& run) { return run.path.string(); })) {}
 
@@ -203,11 +202,10 @@ int run_attacks(const AttackArguments& given) {
                          arguments.scores.end());
   const std::atomic<bool>& stop = stop_on_signal();
   const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
-  const PluginHost host = load_plugins(arguments.plugin_path);
-  const Catalog catalog = make_catalog(host);
+  const LoadedPlugins plugins = load_plugins(arguments.plugin_path);
   if (!arguments.inversion.method.empty()) check_pictures(found, arguments.inversion);
   use_one_torch_thread();
-  AttackedRuns runs(arguments, found, host, catalog, stop);
+  AttackedRuns runs(arguments, found, plugins, stop);
   try {
     runs.attack_all();
   } catch (const Interrupted&) {

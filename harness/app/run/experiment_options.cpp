@@ -1,21 +1,23 @@
 #include "harness/app/run/experiment_options.hpp"
 
+#include <utility>
+
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/config/sections/devices.hpp"
 #include "harness/runner/plan/catalog.hpp"
 
 namespace fedarena {
 
-PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
+LoadedPlugins load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
   PluginHost host(policy_settings());
   for (const std::filesystem::path& folder : plugin_folders(plugin_path)) host.load_folder(folder);
   for (const PluginReport& report : host.reports()) {
     if (report.problem.empty()) continue;
     print(stderr, "warning: plugin {} is not in use: {}\n", report.library.string(), report.problem);
   }
-  return host;
+  Catalog catalog = make_catalog(host);
+  return {std::move(host), std::move(catalog)};
 }
 
 void add_device(CLI::App& command, std::string& device) {

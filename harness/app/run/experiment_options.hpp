@@ -7,13 +7,20 @@
 
 #include <CLI/CLI.hpp>
 
+#include "harness/config/sections/experiment.hpp"
 #include "harness/loader/plugin_host.hpp"
 
 namespace fedarena {
 
+/// Plugins, and what experiments can choose from with them.
+struct LoadedPlugins {
+  PluginHost host;
+  Catalog catalog;
+};
+
 /// Loads the plugins of the standard folders and of `plugin_path`. Broken ones are named on stderr, with the
 /// reason.
-PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path);
+LoadedPlugins load_plugins(const std::vector<std::filesystem::path>& plugin_path);
 
 /// Adds the option --device, which fills `device`; empty: it is left out.
 void add_device(CLI::App& command, std::string& device);

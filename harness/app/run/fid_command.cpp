@@ -21,7 +21,6 @@
 #include "harness/attack/sent_images.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/finished_run.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/progress/progress_line.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
@@ -127,8 +126,7 @@ results::Json json_of(const std::vector<Distances>& all) {
 
 std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, const FidArguments& arguments,
                                    const std::atomic<bool>& stop) {
-  const PluginHost host = load_plugins(arguments.plugin_path);
-  const Catalog catalog = make_catalog(host);
+  const LoadedPlugins plugins = load_plugins(arguments.plugin_path);
   SharedInputs inputs;
   use_one_torch_thread();
   const WorkPool pool(arguments.workers, use_one_torch_thread);
@@ -141,7 +139,7 @@ std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, 
   for (const results::FoundRun& each : found) {
     if (stop.load(std::memory_order_relaxed)) throw Interrupted();
     try {
-      const FinishedRun run(each.path, catalog, inputs, arguments.device);
+      const FinishedRun run(each.path, plugins.catalog, inputs, arguments.device);
       const torch::Tensor images = set_of(run);  // before a network is trained for nothing
       auto& measure = measures[&run.dataset()];
       if (measure == nullptr)

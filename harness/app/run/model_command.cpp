@@ -7,7 +7,6 @@
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/runner/finished_run.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/plan/weights_file.hpp"
 #include "results/record/durable_file.hpp"
@@ -26,11 +25,10 @@ struct ModelArguments {
 int write_model(const ModelArguments& arguments) {
   check_output("--output", arguments.output, {".npz"});
   const auto run = results::open_one_run(arguments.run);
-  const PluginHost host = load_plugins(arguments.plugin_path);
-  const Catalog catalog = make_catalog(host);
+  const LoadedPlugins plugins = load_plugins(arguments.plugin_path);
   // Wherever it was trained.
   const PlannedCell cell = recorded_cell(config::read_document(run.path() / results::kExperimentFile),
-                                         catalog, {"experiment.device=cpu"});
+                                         plugins.catalog, {"experiment.device=cpu"});
   const Experiment& experiment = cell.point->experiment;
   SharedInputs inputs;
   const Model& model = inputs.model(experiment);

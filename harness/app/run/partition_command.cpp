@@ -17,7 +17,6 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/runner/cell_setup.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "partitions/card.hpp"
@@ -150,10 +149,9 @@ int run_partition(const PartitionArguments& arguments) {
   const fs::path& file = arguments.output;
   if (!file.empty())  // before the data are read
     check_output("--output", file, {".png", ".svg", ".pdf", ".csv"});
-  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   const std::vector<GridPoint> points =
       read_grid(config::read_document(arguments.experiment.file), arguments.experiment.overrides,
-                make_catalog(host), arguments.experiment.profile);
+                load_plugins(arguments.experiment.plugin_path).catalog, arguments.experiment.profile);
   const GridPoint& point = chosen(points, arguments);
   const Experiment& experiment = point.experiment;
   if (!file.empty()) {

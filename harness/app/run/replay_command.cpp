@@ -19,7 +19,6 @@
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/cell_setup.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/device.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/run_experiment.hpp"
@@ -128,12 +127,11 @@ int run_replay(const ReplayArguments& arguments) {
   const results::Manifest manifest = results::unpack_bundle(arguments.file, unpacked.path());
   const fs::path out = arguments.out.empty() ? thrown_away.path() : arguments.out;
   check_empty(manifest, out);
-  const PluginHost host = load_plugins(arguments.plugin_path);
-  const Catalog catalog = make_catalog(host);
+  const LoadedPlugins plugins = load_plugins(arguments.plugin_path);
   const auto cell_of = [&](const results::BundledRun& bundled) {
     const fs::path file = fs::path(bundled.folder) / results::kExperimentFile;
     return recorded_cell(config::read_document(unpacked.path() / file, (arguments.file / file).string()),
-                         catalog);
+                         plugins.catalog);
   };
   // Before hours are spent on the first.
   for (SharedInputs inputs; const results::BundledRun& bundled : manifest.runs) {
@@ -153,7 +151,7 @@ int run_replay(const ReplayArguments& arguments) {
     // A folder that was renamed holds one of the run's own name.
     if (options.out.filename() == cell.folder()) options.out = options.out.parent_path();
     options.workers = arguments.workers;
-    if (!run_cells({cell}, host, options, stop_on_signal())) {
+    if (!run_cells({cell}, plugins.host, options, stop_on_signal())) {
       print(stderr, "Stopped; a replay starts over the next time{}.\n",
             arguments.out.empty() ? "" : fmt::format(", once {} is removed", arguments.out.string()));
       return kInterrupted;

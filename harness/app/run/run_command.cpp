@@ -17,9 +17,7 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/config/grid/grid.hpp"
-#include "harness/config/grid/tuning.hpp"
 #include "harness/ranks/ranks.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/dry_run.hpp"
 #include "harness/runner/plan/tune.hpp"
@@ -117,18 +115,17 @@ void check_stage(const RunArguments& arguments, bool tunes) {
 int run_experiments(const RunArguments& arguments) {
   const std::atomic<bool>& stop = stop_on_signal();
   const std::unique_ptr<Ranks> ranks = join_ranks(stop, !arguments.only.empty());
-  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
+  const LoadedPlugins plugins = load_plugins(arguments.experiment.plugin_path);
+  const PluginHost& host = plugins.host;
   if (ranks && ranks->rank() > 0) return work(*ranks, host, arguments, stop);
   check_jobs(arguments, ranks.get());
   std::vector<std::string> overrides = arguments.experiment.overrides;
   if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
-  const Catalog catalog = make_catalog(host);
-  const config::Document file = config::read_document(arguments.experiment.file);
-  std::vector<GridPoint> points = read_grid(file, overrides, catalog, arguments.experiment.profile);
-  auto tuning = read_tuning(file, overrides, catalog, arguments.experiment.profile);
-  check_stage(arguments, tuning.has_value());
-  pin_weights(points);
-  if (tuning) pin_weights(tuning->points);
+  FilePlan plan = read_plan(config::read_document(arguments.experiment.file), overrides, plugins.catalog,
+                            arguments.experiment.profile);
+  check_stage(arguments, plan.tuning.has_value());
+  pin_weights(plan);
+  const auto& [points, tuning, unused] = plan;
   const bool trials_alone = arguments.stage == kTrials;
   std::vector<PlannedCell> cells = plan_cells(trials_alone ? tuning->points : points, arguments.only);
   RunOptions options = options_of(arguments, points.front().experiment.name);

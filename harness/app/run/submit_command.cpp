@@ -17,13 +17,10 @@
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/grid/grid.hpp"
-#include "harness/config/grid/tuning.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/tune.hpp"
 #include "harness/runner/plan/weights_file.hpp"
-#include "harness/slurm/batch_script.hpp"
 #include "harness/slurm/queue.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/record/durable_file.hpp"
@@ -119,15 +116,11 @@ class Submitter {
  public:
   explicit Submitter(const SubmitArguments& arguments)
       : arguments_(arguments),
-        host_(load_plugins(arguments.experiment.plugin_path)),
-        catalog_(make_catalog(host_)),
-        file_(config::read_document(arguments.experiment.file)),
-        points_(read_grid(file_, overrides(), catalog_, arguments.experiment.profile)),
-        tuning_(read_tuning(file_, overrides(), catalog_, arguments.experiment.profile)),
-        options_(read_sbatch_options(file_, overrides(), catalog_, arguments.experiment.profile)) {
-    pin_weights(points_);
-    if (tuning_) pin_weights(tuning_->points);
-    const std::string& name = points_.front().experiment.name;
+        plan_(read_plan(config::read_document(arguments.experiment.file), overrides(),
+                        load_plugins(arguments.experiment.plugin_path).catalog,
+                        arguments.experiment.profile)) {
+    pin_weights(plan_);
+    const std::string& name = plan_.points.front().experiment.name;
     out_ = fs::absolute(arguments.out.empty() ? fs::path("runs") / name : arguments.out).lexically_normal();
     if (!out_.has_filename()) out_ = out_.parent_path();
     check_outside_runs("--out", out_);
@@ -186,8 +179,8 @@ class Submitter {
   // The command line goes over the file.
   void set_option(const std::string& option, const std::string& value) {
     if (value.empty()) return;
-    std::erase_if(options_, [&](const auto& given) { return given.first == option; });
-    options_.emplace_back(option, value);
+    std::erase_if(plan_.sbatch_options, [&](const auto& given) { return given.first == option; });
+    plan_.sbatch_options.emplace_back(option, value);
   }
 
   const std::vector<std::string>& overrides() const { return arguments_.experiment.overrides; }
@@ -195,13 +188,14 @@ class Submitter {
   fs::path copy() const { return slurm::slurm_folder(out_) / kExperimentCopy; }
 
   std::vector<Stage> stages() {
-    if (!tuning_) return {{out_, unfinished(plan_cells(points_), out_)}};
+    if (!plan_.tuning) return {{out_, unfinished(plan_cells(plan_.points), out_)}};
     std::vector<Stage> stages = {
-        {trials_folder(), unfinished(plan_cells(tuning_->points), trials_folder()), "trials"}};
-    stages.push_back({out_, plan_cells(points_), "cells"});
+        {trials_folder(), unfinished(plan_cells(plan_.tuning->points), trials_folder()), "trials"}};
+    stages.push_back({out_, plan_cells(plan_.points), "cells"});
     if (!stages.front().cells.empty()) return stages;
     // Only now their settings are known, and with them which cells are finished.
-    stages.back().cells = unfinished(tuned_by_trials(points_.front(), *tuning_, {.out = out_}), out_);
+    stages.back().cells =
+        unfinished(tuned_by_trials(plan_.points.front(), *plan_.tuning, {.out = out_}), out_);
     return stages;
   }
 
@@ -257,13 +251,13 @@ class Submitter {
   }
 
   slurm::BatchJob job_of(const Stage& stage) const {
-    slurm::BatchJob job{.name = points_.front().experiment.name,
+    slurm::BatchJob job{.name = plan_.points.front().experiment.name,
                         .array_limit = arguments_.array_limit,
                         .ranks = arguments_.ranks,
                         .out = stage.out,
                         .folder = fs::current_path(),
                         .command = {program(), "run", copy().string(), "--out", out_.string(), "--resume"},
-                        .options = options_};
+                        .options = plan_.sbatch_options};
     for (const PlannedCell& cell : stage.cells) job.cells.push_back(cell.folder().string());
     const auto add = [&](const std::string& option, const std::string& value) {
       job.command.insert(job.command.end(), {option, value});
@@ -276,12 +270,7 @@ class Submitter {
   }
 
   const SubmitArguments& arguments_;
-  PluginHost host_;
-  Catalog catalog_;
-  config::Document file_;
-  std::vector<GridPoint> points_;
-  std::optional<TuningPlan> tuning_;
-  std::vector<std::pair<std::string, std::string>> options_;
+  FilePlan plan_;
   fs::path out_;  // absolute
 };
 

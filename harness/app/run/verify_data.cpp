@@ -12,7 +12,6 @@
 #include "harness/app/commands.hpp"
 #include "harness/app/results/verify_command.hpp"
 #include "harness/app/run/experiment_options.hpp"
-#include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
@@ -96,10 +95,9 @@ results::Verification verify_data(const fs::path& path, const Catalog& catalog, 
 
 void add_full_verify_command(CLI::App& app, Action& action) {
   add_verify_command(app, action, [](const std::vector<fs::path>& plugin_path) {
-    const auto host = std::make_shared<const PluginHost>(load_plugins(plugin_path));
-    const auto catalog = std::make_shared<const Catalog>(make_catalog(*host));
+    const auto plugins = std::make_shared<const LoadedPlugins>(load_plugins(plugin_path));
     const auto inputs = std::make_shared<SharedInputs>();
-    return [host, catalog, inputs](const fs::path& run) { return verify_data(run, *catalog, *inputs); };
+    return [plugins, inputs](const fs::path& run) { return verify_data(run, plugins->catalog, *inputs); };
   });
 }
 

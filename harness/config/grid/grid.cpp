@@ -6,8 +6,8 @@
 #include "fedarena/base/find.hpp"
 
 #include "harness/config/grid/points.hpp"
+#include "harness/config/grid/tuning.hpp"
 #include "harness/config/sections/reader.hpp"
-#include "harness/config/sections/slurm_section.hpp"
 
 namespace fedarena::config {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 class Expansion {
  public:
   explicit Expansion(const FileVariant& variant)
-      : variant_(variant), dimensions_(dimensions_of(variant.document)), counts_(counts_of(dimensions_)) {
+      : variant_(variant), dimensions_(dimensions_of(variant.document)) {
     for (std::size_t index = 0; index < dimensions_.size(); ++index) {
       if (!dimensions_[index].algorithm) shared_.push_back(index);
     }
@@ -23,7 +23,7 @@ class Expansion {
   }
 
   std::vector<GridPoint> run() {
-    const std::vector<Indices> shared = all_combinations(counts_, shared_);
+    const std::vector<Indices> shared = all_combinations(dimensions_, shared_);
     for (const Indices& at : shared) experiments_.push_back(experiment_at(variant_, dimensions_, at));
     const std::size_t algorithms = experiments_.front().algorithms.size();
     for (std::size_t algorithm = 0; algorithm < algorithms; ++algorithm) find_idle(algorithm, shared);
@@ -84,7 +84,7 @@ class Expansion {
       if (shared && !contains(idle, index)) heeded.push_back(index);
     }
     heeded.insert(heeded.end(), own.begin(), own.end());
-    for (const Indices& combination : all_combinations(counts_, own)) {
+    for (const Indices& combination : all_combinations(dimensions_, own)) {
       Indices here = at;
       bool base = true;
       for (const std::size_t index : own) {
@@ -115,13 +115,35 @@ class Expansion {
 
   const FileVariant& variant_;
   std::vector<Dimension> dimensions_;
-  Indices counts_;
   Indices shared_;                       // the dimensions that concern every algorithm
   std::vector<Experiment> experiments_;  // at the shared combinations
   std::vector<Indices> idle_;            // of each algorithm
 };
 
 std::vector<GridPoint> points_of(const FileVariant& variant) { return Expansion(variant).run(); }
+
+FileVariant variant_of(Document document, const std::vector<SectionSpec>& specs, const Profile* profile,
+                       const std::vector<std::string>& overrides) {
+  if (profile != nullptr) apply_profile(document, *profile, specs);
+  for (const std::string& text : overrides) apply_override(document, text, specs);
+  return {std::move(document), specs, profile};
+}
+
+// What `read` makes of the file under the profile, or none, with the overrides. It also reads the file under
+// every other profile, without overrides: a mistake in a profile shows whenever the file is read, not when
+// somebody first needs the profile.
+template <typename Read>
+auto under_profiles(const Document& file, const std::vector<std::string>& overrides, const Catalog& catalog,
+                    const std::optional<std::string>& profile, const Read& read) {
+  const std::vector<SectionSpec> specs = sections(catalog);
+  const std::vector<Profile> profiles = profiles_of(file, specs);
+  const Profile* const chosen = profile ? &chosen_profile(profiles, *profile, file.file) : nullptr;
+  auto result = read(variant_of(file, specs, chosen, overrides));
+  for (const Profile& other : profiles) {
+    if (&other != chosen) read(variant_of(file, specs, &other, {}));
+  }
+  return result;
+}
 
 }  // namespace
 }  // namespace fedarena::config
@@ -133,11 +155,11 @@ std::vector<GridPoint> read_grid(const config::Document& file, const std::vector
   return config::under_profiles(file, overrides, catalog, profile, config::points_of);
 }
 
-std::vector<std::pair<std::string, std::string>> read_sbatch_options(
-    const config::Document& file, const std::vector<std::string>& overrides, const Catalog& catalog,
-    const std::optional<std::string>& profile) {
+FilePlan read_plan(const config::Document& file, const std::vector<std::string>& overrides,
+                   const Catalog& catalog, const std::optional<std::string>& profile) {
   return config::under_profiles(file, overrides, catalog, profile, [](const config::FileVariant& variant) {
-    return config::sbatch_options(variant.document);
+    return FilePlan{config::points_of(variant), config::tuning_of(variant),
+                    config::sbatch_options(variant.document)};
   });
 }
 

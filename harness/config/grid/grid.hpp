@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,15 @@ struct GridPoint {
   bool operator==(const GridPoint&) const = default;
 };
 
+/// The trials that a file's [tuning] asks for. Each is an experiment of its own, under a seed of its own.
+struct TuningPlan {
+  std::string search;             ///< "grid" or "random"
+  std::int64_t seed = 0;          ///< that of the trials and of what is drawn at random
+  std::int64_t trials = 0;        ///< of every algorithm, at least 1
+  std::vector<GridPoint> points;  ///< every algorithm stands at so many of them
+  bool operator==(const TuningPlan&) const = default;
+};
+
 /// Reads an experiment file with its [sweep]: every combination of its values, each checked, in the order of
 /// the file with the last entry changing fastest. A file without a sweep is one point. An algorithm stands at
 /// the points that make a difference for it: a sweep of another algorithm's settings, of training settings
@@ -34,9 +44,19 @@ struct GridPoint {
 std::vector<GridPoint> read_grid(const config::Document& file, const std::vector<std::string>& overrides,
                                  const Catalog& catalog, const std::optional<std::string>& profile = {});
 
-/// The options of sbatch that the file's [slurm] gives, as `read_grid` reads the rest; "": without a value.
-std::vector<std::pair<std::string, std::string>> read_sbatch_options(
-    const config::Document& file, const std::vector<std::string>& overrides, const Catalog& catalog,
-    const std::optional<std::string>& profile = {});
+/// All that an experiment file says.
+struct FilePlan {
+  std::vector<GridPoint> points;     ///< as of `read_grid`
+  std::optional<TuningPlan> tuning;  ///< nothing without a [tuning]
+  /// The options of sbatch in [slurm]; "": without a value.
+  std::vector<std::pair<std::string, std::string>> sbatch_options;
+};
+
+/// Reads the file as `read_grid` does, and its [tuning], of which every trial is a valid experiment. Throws
+/// Error, also where algorithms would get unequal numbers of trials, where a value would change what is
+/// compared (data, model, rounds, privacy other than clip norms), and where no validation examples are held
+/// out to choose by.
+FilePlan read_plan(const config::Document& file, const std::vector<std::string>& overrides,
+                   const Catalog& catalog, const std::optional<std::string>& profile = {});
 
 }  // namespace fedarena

@@ -9,12 +9,9 @@
 
 #include "harness/config/grid/points.hpp"
 #include "harness/config/grid/tuning_section.hpp"
-#include "harness/config/sections/reader.hpp"
 
-namespace fedarena {
+namespace fedarena::config {
 namespace {
-
-using namespace config;
 
 // For each trial: more are needed only where there are hardly as many different ones.
 constexpr std::size_t kMostDraws = 1000;
@@ -28,12 +25,11 @@ struct Trial {
 class Trials {
  public:
   explicit Trials(const FileVariant& variant)
-      : variant_(variant),
-        section_(read_tuning_section(variant.document, variant.specs)),
-        counts_(counts_of(section_.dimensions)) {}
+      : variant_(variant), section_(read_tuning_section(variant.document, variant.specs)) {}
 
   TuningPlan plan() {
-    const Experiment first = experiment_at(variant_, section_.dimensions, Indices(counts_.size(), 0));
+    const Experiment first =
+        experiment_at(variant_, section_.dimensions, Indices(section_.dimensions.size(), 0));
     if (!first.evaluation.validates())
       complain({.place = section_.place,
                 .found = "trials are judged by validation examples, and there are none",
@@ -53,7 +49,7 @@ class Trials {
   // The shared dimensions and the algorithm's own.
   Indices dimensions_of(std::size_t algorithm) const {
     Indices dimensions;
-    for (std::size_t index = 0; index < counts_.size(); ++index) {
+    for (std::size_t index = 0; index < section_.dimensions.size(); ++index) {
       if (section_.dimensions[index].algorithm.value_or(algorithm) == algorithm) dimensions.push_back(index);
     }
     return dimensions;
@@ -84,14 +80,14 @@ class Trials {
     const Indices dimensions = dimensions_of(algorithm);
     std::size_t product = 1;
     for (const std::size_t dimension : dimensions) {
-      product *= counts_[dimension];
+      product *= section_.dimensions[dimension].values.size();
       if (product > kMostPoints)
         complain({.place = section_.dimensions[dimension].place,
                   .found = fmt::format("up to here, there are {} combinations", product),
                   .allowed = fmt::format("at most {}", kMostPoints)});
     }
     std::vector<Trial> trials;
-    for (const Indices& at : all_combinations(counts_, dimensions)) {
+    for (const Indices& at : all_combinations(section_.dimensions, dimensions)) {
       Trial trial = trial_at(at, algorithm);
       if (is_new(trials, trial)) trials.push_back(std::move(trial));
     }
@@ -114,9 +110,11 @@ class Trials {
                                        label, trials.size()),
                   .allowed = fmt::format("at most {}", trials.size()),
                   .remedy = "list more values, or give a range"});
-      Indices at(counts_.size(), 0);
+      Indices at(section_.dimensions.size(), 0);
       for (const std::size_t dimension : dimensions_of(algorithm))
-        at[dimension] = section_.drawn[dimension] ? trials.size() : stream.below(counts_[dimension]);
+        at[dimension] = section_.drawn[dimension]
+                            ? trials.size()
+                            : stream.below(section_.dimensions[dimension].values.size());
       if (!seen.insert(at).second) continue;
       Trial trial = trial_at(at, algorithm);
       if (is_new(trials, trial)) trials.push_back(std::move(trial));
@@ -151,10 +149,11 @@ class Trials {
 
   const FileVariant& variant_;
   TuningSection section_;
-  Indices counts_;  // of the values of each dimension
 };
 
-std::optional<TuningPlan> plan_of(const FileVariant& variant) {
+}  // namespace
+
+std::optional<TuningPlan> tuning_of(const FileVariant& variant) {
   // Another form is refused with those of other sections.
   if (variant.document.table(kTuning) == nullptr) return std::nullopt;
   if (variant.document.find(kSweep) == nullptr) return Trials(variant).plan();
@@ -164,11 +163,4 @@ std::optional<TuningPlan> plan_of(const FileVariant& variant) {
                 "tune at one point of the grid: take [{}] out, and give its values with --set", kSweep)});
 }
 
-}  // namespace
-
-std::optional<TuningPlan> read_tuning(const config::Document& file, const std::vector<std::string>& overrides,
-                                      const Catalog& catalog, const std::optional<std::string>& profile) {
-  return under_profiles(file, overrides, catalog, profile, plan_of);
-}
-
-}  // namespace fedarena
+}  // namespace fedarena::config

@@ -9,7 +9,6 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/stream.hpp"
 
-#include "harness/config/grid/points.hpp"
 #include "harness/config/sections/table_reading.hpp"
 #include "harness/config/sections/unknown.hpp"
 

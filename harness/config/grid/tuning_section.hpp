@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "harness/config/grid/sweep.hpp"
+#include "harness/config/grid/points.hpp"
 #include "harness/config/sections/sections.hpp"
 #include "harness/config/syntax/document.hpp"
 

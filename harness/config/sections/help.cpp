@@ -50,14 +50,6 @@ std::string aligned(const std::vector<Key>& keys, std::size_t indent) {
   return text;
 }
 
-std::string aligned(const std::vector<Field>& fields, const std::vector<std::string>& required,
-                    std::size_t indent) {
-  std::vector<Key> keys;
-  for (const Field& field : fields)
-    keys.push_back({.field = field, .required = contains(required, field.name)});
-  return aligned(keys, indent);
-}
-
 std::string keys_help(const SectionSpec& spec) {
   return fmt::format("\n{}  {}\n", spec.header(), spec.doc) + aligned(spec.keys, 2);
 }
@@ -71,7 +63,7 @@ std::string entry_help(const SectionSpec& spec, const CatalogEntry& entry) {
   if (entry.requires_proxy) text += "    Requires public data without labels, [proxy].\n";
   if (entry.requires_classes) text += "    Requires data with classes.\n";
   if (entry.one_round) text += "    Requires experiments of one round.\n";
-  return text + aligned(entry.fields, entry.required, 4);
+  return text + fields_help(entry.fields, entry.required, 4);
 }
 
 bool chooses(const SectionSpec& spec) {
@@ -121,8 +113,12 @@ std::string section_help(const Catalog& catalog, const std::string& section, con
   return entry_help(*spec, *chosen).substr(1);
 }
 
-std::string fields_help(const std::vector<Field>& fields, const std::vector<std::string>& required) {
-  return aligned(fields, required, 0);
+std::string fields_help(const std::vector<Field>& fields, const std::vector<std::string>& required,
+                        std::size_t indent) {
+  std::vector<Key> keys;
+  for (const Field& field : fields)
+    keys.push_back({.field = field, .required = contains(required, field.name)});
+  return aligned(keys, indent);
 }
 
 }  // namespace fedarena

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ std::string section_help(const Catalog& catalog, const std::string& section, con
 
 /// The settings as an aligned table: name, type, default ("required" for those that must be given), allowed
 /// range, sentence; one a line.
-std::string fields_help(const std::vector<Field>& fields, const std::vector<std::string>& required = {});
+std::string fields_help(const std::vector<Field>& fields, const std::vector<std::string>& required = {},
+                        std::size_t indent = 0);
 
 }  // namespace fedarena

@@ -1,13 +1,16 @@
 #include "harness/config/sections/reader.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/sections/rules.hpp"
-#include "harness/config/sections/slurm_section.hpp"
 #include "harness/config/sections/table_reading.hpp"
 #include "harness/config/sections/unknown.hpp"
 
@@ -15,6 +18,55 @@ namespace fedarena::config {
 namespace {
 
 using Kind = SectionSpec::Kind;
+
+// What `submit` sets itself, and what would have something executed that a file names: a command, another
+// environment (BASH_ENV, LD_PRELOAD), another root of the file system; and what queues nothing, or elsewhere.
+// sbatch takes the beginning of a name for the whole.
+constexpr std::array<std::string_view, 26> kReserved = {
+    "bb",           "bbf",       "array",     "chdir",
+    "dependency",   "error",     "clusters",  "help",
+    "usage",        "version",   "export",    "export-file",
+    "get-user-env", "input",     "job-name",  "kill-on-invalid-dep",
+    "no-requeue",   "open-mode", "output",    "parsable",
+    "requeue",      "signal",    "test-only", "wait",
+    "wrap",         "workdir"};
+constexpr std::string_view kContainer = "container";
+constexpr std::size_t kLongestOption = 1000;
+
+void check_option_name(const Setting& setting) {
+  const std::string& name = setting.key;
+  const bool letters = name.size() > 1 && name.front() != '-' && std::ranges::all_of(name, [](char letter) {
+                         return ('a' <= letter && letter <= 'z') || letter == '-';
+                       });
+  if (!letters) {
+    complain({.place = setting.place,
+              .found = fmt::format("{} is not the name of an option of sbatch", in_quotes(name)),
+              .allowed = "the long name: small letters and dashes, such as mem-per-cpu"});
+  }
+  const bool reserved =
+      std::ranges::any_of(kReserved, [&](std::string_view other) { return other.starts_with(name); });
+  if (reserved || name.starts_with(kContainer) || kContainer.starts_with(name)) {
+    complain(
+        {.place = setting.place,
+         .found = fmt::format("{} is not an option that a file may set", in_quotes(name)),
+         .allowed = "any but those that submit sets itself, name something to execute or queue nothing here",
+         .remedy = "leave it out"});
+  }
+}
+
+// The text of a value; nothing where it is none.
+std::string option_value(const Setting& setting) {
+  const ParsedValue& written = setting.written;
+  const auto* text = written.get<std::string>();
+  const auto* number = written.get<std::int64_t>();
+  if (number != nullptr) return fmt::format("{}", *number);
+  if (text != nullptr && !text->empty() && text->size() <= kLongestOption && one_line(*text) == *text)
+    return *text;
+  complain(
+      {.place = written.place,
+       .found = fmt::format("{} is {}", setting.key, written.text()),
+       .allowed = fmt::format("true, false, an integer, or one line of at most {} bytes", kLongestOption)});
+}
 
 class Reader {
  public:
@@ -191,17 +243,23 @@ class Reader {
 
 }  // namespace
 
-FileVariant variant_of(Document document, const std::vector<SectionSpec>& specs, const Profile* profile,
-                       const std::vector<std::string>& overrides) {
-  if (profile != nullptr) apply_profile(document, *profile, specs);
-  for (const std::string& text : overrides) apply_override(document, text, specs);
-  return {std::move(document), specs, profile};
-}
-
 Experiment experiment_of(const FileVariant& variant, const Document& document) {
   Experiment experiment = Reader(document, variant.specs).read();
   if (variant.profile != nullptr) name_after(*variant.profile, experiment, variant.specs);
   return experiment;
+}
+
+std::vector<std::pair<std::string, std::string>> sbatch_options(const Document& document) {
+  std::vector<std::pair<std::string, std::string>> options;
+  const Table* table = document.table(kSlurm);
+  if (table == nullptr) return options;
+  for (const Setting& setting : table->settings) {
+    check_option_name(setting);
+    const auto* flag = setting.written.get<bool>();
+    if (flag == nullptr) options.emplace_back(setting.key, option_value(setting));
+    if (flag != nullptr && *flag) options.emplace_back(setting.key, "");
+  }
+  return options;
 }
 
 }  // namespace fedarena::config

@@ -8,7 +8,6 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/config/sections/devices.hpp"
 #include "harness/config/syntax/document.hpp"
 
 namespace fedarena::config {

@@ -86,7 +86,7 @@ class MpiRanks final : public Ranks {
   Bytes broadcast(Bytes bytes) override {
     if (rank_ == 0) {
       const auto shared = std::make_shared<const Bytes>(std::move(bytes));
-      for (const int below : place_.below) order(Outgoing(below, kTree, shared));
+      for (const int below : below_) order(Outgoing(below, kTree, shared));
       return {};
     }
     std::unique_lock lock(mutex_);
@@ -177,7 +177,7 @@ class MpiRanks final : public Ranks {
     rank_ = rank;
     count_ = count;
     host_.assign(name.data(), static_cast<std::size_t>(length));
-    place_ = place_in_tree(rank, count);
+    below_ = below_in_tree(rank, count);
     changed_.notify_all();
   }
 
@@ -222,8 +222,7 @@ class MpiRanks final : public Ranks {
     while (!tree_.empty() && tree_.front().incoming.begun()) {
       Relayed& message = tree_.front();
       if (message.below.empty()) {
-        for (const int below : place_.below)
-          message.below.emplace_back(below, kTree, message.incoming.bytes());
+        for (const int below : below_) message.below.emplace_back(below, kTree, message.incoming.bytes());
       }
       for (Outgoing& below : message.below) moved |= below.advance(message.incoming.available());
       if (!message.incoming.done()) break;
@@ -273,7 +272,7 @@ class MpiRanks final : public Ranks {
   std::exception_ptr failure_;
   int rank_ = 0, count_ = 0;
   std::string host_;
-  TreePlace place_;
+  std::vector<int> below_;  // in the tree
   std::list<Outgoing> orders_;
   std::deque<Received> received_;
   std::deque<Bytes> from_tree_;

@@ -14,7 +14,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/config/sections/devices.hpp"
+#include "harness/config/sections/experiment.hpp"
 
 namespace fedarena {
 namespace {
@@ -34,8 +34,9 @@ namespace {
                         .remedy = "Choose one of these, or --device cpu"});
 }
 
-}  // namespace
-
+// Lets LibTorch give the same bits each time on one kind of GPU: algorithms without races, and sums of
+// products in full precision instead of TF32. An operation that cannot is an error when it is called. Must
+// come before anything is computed on a GPU; later calls change nothing.
 void make_gpus_repeatable() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -53,6 +54,8 @@ void make_gpus_repeatable() {
 #endif
   });
 }
+
+}  // namespace
 
 torch::Device device_of(const std::string& setting) {
   if (setting == "cpu") return torch::kCPU;

@@ -7,7 +7,6 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "harness/digest/sha256.hpp"
 #include "harness/runner/cell_setup.hpp"
 
 namespace fedarena {
@@ -78,10 +77,6 @@ Experiment PlannedCell::experiment() const {
   one.seeds = {seed};
   one.algorithms = {*algorithm};
   return one;
-}
-
-std::uint64_t PlannedCell::identity(const std::string& beside) const {
-  return std::stoull(sha256_of(to_toml(experiment()) + beside).substr(0, 16), nullptr, 16);
 }
 
 std::vector<PlannedCell> plan_cells(std::vector<GridPoint> points, const std::vector<std::string>& only) {

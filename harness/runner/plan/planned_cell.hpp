@@ -28,10 +28,6 @@ struct PlannedCell {
   bool may_end_early() const;
   /// The cell as an experiment of its own.
   Experiment experiment() const;
-  /// Names its noise, as `SimulationSetup::cell`: of its resolved settings, algorithm and seed among them,
-  /// and of what noise shared with another run would give away beside them (`noise_identity`). 64 bits of
-  /// SHA-256.
-  std::uint64_t identity(const std::string& beside = {}) const;
 };
 
 /// The cells of all points: seeds outside, algorithms inside. `only`: patterns with * and ?, all of which a

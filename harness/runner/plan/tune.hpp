@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/config/grid/tuning.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/run_experiment.hpp"

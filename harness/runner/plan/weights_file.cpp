@@ -131,15 +131,19 @@ std::string weights_hash(const Choice& model) {
   return results::content_hash(results::read_npz(file_of(model.settings)));
 }
 
-void pin_weights(std::vector<GridPoint>& points) {
+void pin_weights(FilePlan& plan) {
   std::map<std::string, std::string> hashes;  // by file as written
-  for (GridPoint& point : points) {
-    Choice& model = point.experiment.model;
-    if (!has_weights(model) || !recorded_weights_hash(model).empty()) continue;
-    std::string& hash = hashes[text_setting(model.settings, kWeights)];
-    if (hash.empty()) hash = weights_hash(model);
-    model.settings.emplace_back(kWeightsHash, hash);
-  }
+  const auto pin = [&](std::vector<GridPoint>& points) {
+    for (GridPoint& point : points) {
+      Choice& model = point.experiment.model;
+      if (!has_weights(model) || !recorded_weights_hash(model).empty()) continue;
+      std::string& hash = hashes[text_setting(model.settings, kWeights)];
+      if (hash.empty()) hash = weights_hash(model);
+      model.settings.emplace_back(kWeightsHash, hash);
+    }
+  };
+  pin(plan.points);
+  if (plan.tuning) pin(plan.tuning->points);
 }
 
 Params read_weights(const Choice& choice, const Model& model) {

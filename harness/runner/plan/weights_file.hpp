@@ -23,8 +23,8 @@ bool has_weights(const Choice& model);
 /// throws Error where it is not there, or no .npz file.
 std::string recorded_weights_hash(const Choice& model);
 std::string weights_hash(const Choice& model);
-/// Writes it into the settings of experiments that lack it, so that records have it.
-void pin_weights(std::vector<GridPoint>& points);
+/// Writes it into the settings of a file's experiments that lack it, so that records have it.
+void pin_weights(FilePlan& plan);
 /// Those weights. Throws Error where they are not those of the settings' SHA-256, or do not fit the model.
 Params read_weights(const Choice& choice, const Model& model);
 

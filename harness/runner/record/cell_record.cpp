@@ -13,8 +13,7 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/record/builds.hpp"
-#include "harness/runner/record/charged_mark.hpp"
-#include "harness/runner/record/published.hpp"
+#include "harness/runner/record/unfinished_run.hpp"
 #include "harness/simulation/round_notes.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"

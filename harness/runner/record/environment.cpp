@@ -1,13 +1,17 @@
 #include "harness/runner/record/environment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <dlfcn.h>
 #include <fstream>
 #include <sys/utsname.h>
 #include <thread>
 
+#include <ATen/Context.h>
 #include <ATen/Version.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <torch/version.h>
@@ -16,7 +20,6 @@
 #include "fedarena/plugin.hpp"
 
 #include "harness/digest/sha256.hpp"
-#include "harness/runner/record/gpu.hpp"
 
 namespace fedarena {
 namespace {
@@ -74,20 +77,53 @@ nlohmann::json plugins_of(const PluginHost& host) {
   return plugins;
 }
 
-// What nobody tells is left out.
-void add_gpu(const Gpu& gpu, nlohmann::json& document) {
-  const auto add = [&](const char* field, const std::string& text) {
-    if (!text.empty()) document[field] = text;
-  };
-  add("gpu", gpu.name);
-  add("gpu_compute_capability", gpu.compute_capability);
-  if (gpu.memory > 0) document["gpu_memory_bytes"] = gpu.memory;
-  add("gpu_driver", gpu.driver);
-  add("gpu_driver_cuda", gpu.driver_cuda);
-  add("cuda", gpu.runtime_cuda);
-  add("cudnn", gpu.cudnn);
-  document["tf32"] = gpu.tf32;
-  document["deterministic"] = gpu.deterministic;
+// The driver's own interface, whose functions and numbers never change, without the headers of the CUDA
+// Toolkit, which nothing else here needs. LibTorch has loaded and started it.
+class Driver {
+ public:
+  Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {}
+  ~Driver() {
+    if (library_ != nullptr) dlclose(library_);
+  }
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  // Whether there is such a function, and it succeeded.
+  template <typename... Arguments>
+  bool call(const char* name, Arguments... arguments) const {
+    constexpr int kSuccess = 0;
+    if (library_ == nullptr) return false;
+    auto* const function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library_, name));
+    return function != nullptr && function(arguments...) == kSuccess;
+  }
+
+ private:
+  void* library_;
+};
+
+// "13.0" of 13000.
+std::string cuda_version(long number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
+// "9.19.0" of 91900, and "8.9.7" of 8907.
+std::string cudnn_version(long number) {
+  const long major = number >= 90'000 ? 10'000 : 1000;
+  return fmt::format("{}.{}.{}", number / major, number % major / 100, number % 100);
+}
+
+void ask_driver(int number, results::Json& gpu) {
+  constexpr int kMajor = 75, kMinor = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_...
+  const Driver driver;
+  int device = 0, major = 0, minor = 0, version = 0;
+  std::size_t memory = 0;
+  std::array<char, 256> name{};
+  if (!driver.call("cuInit", 0U) || !driver.call("cuDeviceGet", &device, number)) return;
+  if (driver.call("cuDeviceGetName", name.data(), static_cast<int>(name.size()) - 1, device))
+    gpu["gpu"] = name.data();
+  if (driver.call("cuDeviceGetAttribute", &major, kMajor, device) &&
+      driver.call("cuDeviceGetAttribute", &minor, kMinor, device))
+    gpu["gpu_compute_capability"] = fmt::format("{}.{}", major, minor);
+  if (driver.call("cuDeviceTotalMem_v2", &memory, device)) gpu["gpu_memory_bytes"] = memory;
+  if (driver.call("cuDriverGetVersion", &version)) gpu["gpu_driver_cuda"] = cuda_version(version);
 }
 
 // Of one thread.
@@ -114,6 +150,20 @@ std::string arithmetic() {
   return fmt::format("{}, OpenBLAS {}", libtorch, reinterpret_cast<const char* (*)()>(symbol)());
 }
 
+results::Json observe_gpu(int number) {
+  results::Json gpu = results::Json::object();
+  ask_driver(number, gpu);
+  std::string version;
+  if (std::ifstream("/sys/module/nvidia/version") >> version) gpu["gpu_driver"] = version;
+  const at::CUDAHooksInterface& hooks = at::detail::getCUDAHooks();
+  if (hooks.hasCUDART()) gpu["cuda"] = cuda_version(hooks.versionCUDART());
+  if (hooks.hasCuDNN()) gpu["cudnn"] = cudnn_version(hooks.versionCuDNN());
+  const at::Context& context = at::globalContext();
+  gpu["tf32"] = context.allowTF32CuBLAS() || context.allowTF32CuDNN();
+  gpu["deterministic"] = context.deterministicAlgorithms();
+  return gpu;
+}
+
 results::Json observe_environment(const PluginHost& host, int workers, torch::Device device) {
   utsname system{};
   uname(&system);
@@ -134,7 +184,7 @@ results::Json observe_environment(const PluginHost& host, int workers, torch::De
       {"arithmetic", arithmetic()},
       {"plugins", plugins_of(host)},
   };
-  if (device.is_cuda()) add_gpu(observe_gpu(device.index()), document);
+  if (device.is_cuda()) document.update(nlohmann::json(observe_gpu(device.index())));
   return document;
 }
 

@@ -14,6 +14,11 @@ namespace fedarena {
 /// models are trained on.
 results::Json observe_environment(const PluginHost& host, int workers, torch::Device device);
 
+/// What LibTorch and its driver tell of the GPU of that number, which LibTorch must see: the fields of
+/// `environment.json` on GPUs, such as "gpu" (its name), "gpu_memory_bytes", "cuda" (what LibTorch was built
+/// with), "tf32" and "deterministic". What nobody tells is left out.
+results::Json observe_gpu(int number);
+
 /// Whose loops add up numbers in this process: those that LibTorch and, where that is the BLAS, OpenBLAS take
 /// on this processor or by ATEN_CPU_CAPABILITY and OPENBLAS_CORETYPE, such as "LibTorch AVX2, OpenBLAS
 /// Haswell". Others may round otherwise.

@@ -20,8 +20,8 @@ void read_an_experiment(std::string_view bytes) {
   const config::Document document = config::parse_document(bytes, "e.toml");
   std::optional<std::string> profile;
   if (bytes.find("[profiles.quick]") != std::string_view::npos) profile = "quick";
-  read_tuning(document, {}, catalog(), profile);
-  for (const GridPoint& point : read_grid(document, {}, catalog(), profile)) {
+  const FilePlan plan = read_plan(document, {}, catalog(), profile);
+  for (const GridPoint& point : plan.points) {
     const std::string written = to_toml(point.experiment);
     results::resolved_settings(written);
     require(read_grid(config::parse_document(written, "again.toml"), {}, catalog()).front().experiment ==

@@ -8,7 +8,6 @@
 #include "fedarena/base/schema.hpp"
 
 #include "harness/config/grid/grid.hpp"
-#include "harness/config/grid/tuning.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -188,10 +187,7 @@ inline Experiment parse_sample(const std::string& text, const std::vector<std::s
 inline std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {},
                            const std::optional<std::string>& profile = {},
                            const Catalog& catalog = sample_catalog()) {
-  return test::message_or("accepted", [&] {
-    read_grid(parsed(text), overrides, catalog, profile);
-    read_tuning(parsed(text), overrides, catalog, profile);
-  });
+  return test::message_or("accepted", [&] { read_plan(parsed(text), overrides, catalog, profile); });
 }
 
 /// The text with one piece in the place of another.

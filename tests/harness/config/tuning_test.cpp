@@ -1,6 +1,4 @@
 // [tuning]: as many trials for every algorithm, of an algorithm's own settings alone.
-#include "harness/config/grid/tuning.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/config/grid/grid.hpp"
 #include "sample.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/matchers.hpp"
@@ -21,7 +20,7 @@ using testing::UnorderedElementsAre;
 const std::string kTuned = tuning_sample() + "\n[tuning]\n";
 
 std::optional<TuningPlan> plan_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return read_tuning(parsed(text), overrides, sample_catalog());
+  return read_plan(parsed(text), overrides, sample_catalog()).tuning;
 }
 
 TuningPlan tuned(const std::string& lines, const std::vector<std::string>& overrides = {}) {
@@ -211,9 +210,9 @@ TEST(Tuning, LetsNothingElseGiveWhatItTunes) {
 
 TEST(Tuning, IsReadUnderProfilesToo) {
   const std::string text = kTuned + "\"training.rate\" = [0.1, 0.2]\n[profiles.quick]\n";
-  EXPECT_EQ(
-      read_tuning(parsed(text + "\"tuning.training.rate\" = [0.5]\n"), {}, sample_catalog(), "quick")->trials,
-      1);
+  EXPECT_EQ(read_plan(parsed(text + "\"tuning.training.rate\" = [0.5]\n"), {}, sample_catalog(), "quick")
+                .tuning->trials,
+            1);
   EXPECT_THAT(refusal(text + "\"tuning.training.rate\" = [-0.5]\n"), HasSubstr("rate is -0.5"));
 }
 

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/runner/record/published.hpp"
+#include "harness/runner/record/unfinished_run.hpp"
 #include "harness/simulation/checkpoint.hpp"
 #include "results/record/run_setup.hpp"
 #include "tests/harness/runner/crashing_runs.hpp"

@@ -7,7 +7,7 @@
 #include <ATen/Context.h>
 #include <torch/cuda.h>
 
-#include "harness/runner/record/gpu.hpp"
+#include "harness/runner/record/environment.hpp"
 #include "tests/matchers.hpp"
 
 namespace fedarena {
@@ -46,11 +46,11 @@ TEST_F(OnTheGpu, BeyondTheLastIsRefused) {
 TEST_F(OnTheGpu, RepeatsItself) {
   device_of("cuda");
   EXPECT_NE(std::getenv("CUBLAS_WORKSPACE_CONFIG"), nullptr);
-  const Gpu gpu = observe_gpu(0);
-  EXPECT_FALSE(gpu.name.empty());
-  EXPECT_GT(gpu.memory, std::int64_t{1} << 28);
-  EXPECT_TRUE(gpu.deterministic);
-  EXPECT_FALSE(gpu.tf32);
+  const results::Json gpu = observe_gpu(0);
+  EXPECT_NE(gpu.value("gpu", ""), "");
+  EXPECT_GT(gpu.value("gpu_memory_bytes", std::int64_t{0}), std::int64_t{1} << 28);
+  EXPECT_TRUE(gpu.at("deterministic").get<bool>());
+  EXPECT_FALSE(gpu.at("tf32").get<bool>());
   EXPECT_FALSE(at::globalContext().benchmarkCuDNN());
 }
 

@@ -13,7 +13,6 @@
 
 #include "harness/config/sections/sections.hpp"
 #include "harness/runner/plan/catalog.hpp"
-#include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "partitions/partition.hpp"
 #include "results/record/partition_file.hpp"

@@ -1,6 +1,4 @@
 // Answers about runs that are worked on at once and end in any order.
-#include "harness/runner/progress/run_answers.hpp"
-
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -10,6 +8,7 @@
 
 #include "fedarena/base/pool.hpp"
 
+#include "harness/runner/progress/progress_line.hpp"
 #include "tests/matchers.hpp"
 
 namespace fedarena {

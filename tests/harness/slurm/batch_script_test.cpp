@@ -1,8 +1,7 @@
 // What sbatch is given: the script alone, run by bash without Slurm.
-#include "harness/slurm/batch_script.hpp"
-
 #include "fedarena/base/child_program.hpp"
 
+#include "harness/slurm/submission.hpp"
 #include "tests/matchers.hpp"
 #include "tests/scratch.hpp"
 

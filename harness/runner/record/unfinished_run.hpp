@@ -1,18 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "fedarena/accounting/ledger.hpp"
 
 #include "results/record/record.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
 
+// What an unfinished run, which has no seal, keeps so that it does not go on from files that were edited, or
+// that are older than what was answered.
 namespace fedarena {
 
-/// What a run directory had published when its checkpoint was written, which the checkpoint holds: an
-/// unfinished run has no seal, and whoever edits a number of it must not get it sealed by a resumed run.
+/// What a run directory had published when its checkpoint was written, which the checkpoint holds: whoever
+/// edits a number of it must not get it sealed by a resumed run.
 struct Published {
   std::int64_t rounds = 0;   ///< so many of `rounds.jsonl`
   std::string chain = {};    ///< chained() over them
@@ -50,5 +56,18 @@ void check_cell(const results::RunDirectory& run, const std::string& experiment,
 /// synthetic sets, older ones may be gone. `chain`: the digests of the rounds that are there.
 void check_published(const results::RunDirectory& run, const Published& published,
                      const std::vector<std::string>& chain, const results::Summary& plan);
+
+// Beside the ledger of an unfinished run whose lost rounds stay charged lies `results::kChargedFile`: how
+// many accesses that ledger charges. With the ledger alone, an older one that is put back would take back
+// what crashes lost. The mark is written after the ledger and before anything that the noise touched, so that
+// a ledger with fewer is not the last one. Whoever puts back all files of a folder leaves no trace.
+
+/// The number in the file of that run directory; none where there is none yet. Throws Error for any other
+/// content.
+std::optional<std::int64_t> read_charged_mark(const std::filesystem::path& run);
+/// Replaces the file, all or nothing.
+void write_charged_mark(const std::filesystem::path& run, const Ledger& ledger);
+/// Throws Error where the ledger charges fewer accesses than were marked.
+void check_charged_mark(const std::filesystem::path& run, const Ledger& ledger, std::int64_t marked);
 
 }  // namespace fedarena
