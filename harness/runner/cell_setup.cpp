@@ -21,18 +21,6 @@ namespace {
 
 PrivacyPolicy made(const Choice& policy) { return make_policy(policy.name, policy.settings); }
 
-// Names a cell's noise, as `SimulationSetup::cell`: of its resolved settings, algorithm and seed among them,
-// and, where the data are read from files, of their hash and of the algorithm's `plugin`, by name and
-// version. Two runs of one text over files that differ in an example would show it by their difference, had
-// they the same noise. Data that the program draws hold nobody. 64 bits of SHA-256.
-std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, const std::string& plugin) {
-  const Experiment& experiment = cell.point->experiment;
-  std::string text = to_toml(cell.experiment());
-  if (dataset_source(experiment.data.name).origin != DatasetOrigin::kDrawn)
-    text += fmt::format("\n{}\n{}\n", inputs.data_hash(experiment), plugin);
-  return std::stoull(sha256_of(text).substr(0, 16), nullptr, 16);
-}
-
 }  // namespace
 
 PrivacyPolicy policy_of(const AlgorithmEntry& entry) { return made(entry.privacy); }
@@ -53,6 +41,14 @@ CanaryPlan canary_plan(const Experiment& experiment) {
   const Audit& audit = experiment.audit;
   if (audit.kind == "none") return {};
   return {.kind = audit.kind, .count = audit.canaries, .control = audit.noise == "off"};
+}
+
+std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, const std::string& plugin) {
+  const Experiment& experiment = cell.point->experiment;
+  std::string text = to_toml(cell.experiment());
+  if (dataset_source(experiment.data.name).origin != DatasetOrigin::kDrawn)
+    text += fmt::format("\n{}\n{}\n", inputs.data_hash(experiment), plugin);
+  return std::stoull(sha256_of(text).substr(0, 16), nullptr, 16);
 }
 
 SimulationSetup cell_setup(const PlannedCell& cell, const PartitionedData& dealt, const Algorithm& algorithm,

@@ -42,6 +42,12 @@ std::string taken_words(const GridPoint& point, const Dataset& dataset);
 /// The canaries that an experiment asks for.
 CanaryPlan canary_plan(const Experiment& experiment);
 
+/// Names a cell's noise, as `SimulationSetup::cell`: of its resolved settings, algorithm and seed among them,
+/// and, where the data are read from files, of their hash and of the algorithm's `plugin`, by name and
+/// version. Two runs of one text over files that differ in an example would show it by their difference, had
+/// they the same noise. Data that the program draws hold nobody. 64 bits of SHA-256.
+std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, const std::string& plugin);
+
 /// The simulation of a cell as its experiment describes it, but for who watches it and where clients' memory
 /// lies. `algorithm`: that of the cell. It and `dealt` must outlive the simulation.
 SimulationSetup cell_setup(const PlannedCell& cell, const PartitionedData& dealt, const Algorithm& algorithm,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <utility>
@@ -80,25 +79,26 @@ std::string different_terms(const Summary& left, const Summary& right) {
   return terms.empty() ? "" : terms.front().text;
 }
 
-// Noise is found by one accountant; by the other, epsilons of unlike accesses differ a little then.
-bool same_by_any(const PrivacyClaim& left, const PrivacyClaim& right,
-                 std::initializer_list<std::optional<Claim> PrivacyClaim::*> accountants) {
-  bool any_finite = false, any_equal = false;
-  for (const auto accountant : accountants) {
+// By RDP where it proves both: noise for an epsilon is found by it, and by PLD unlike accesses differ a
+// little then.
+bool same_by(const PrivacyClaim& left, const PrivacyClaim& right, std::optional<Claim> PrivacyClaim::*rdp,
+             std::optional<Claim> PrivacyClaim::*pld) {
+  std::optional<bool> equal;
+  for (const auto accountant : {rdp, pld}) {
     const std::optional<Claim>&one = left.*accountant, &other = right.*accountant;
-    const bool finite = is_finite(one) && is_finite(other);
-    const bool alike = one.has_value() == other.has_value() && (!one || one->epsilon == other->epsilon);
-    if (!finite && !alike) return false;
-    any_finite = any_finite || finite;
-    any_equal = any_equal || (finite && nearly_equal(*one->epsilon, *other->epsilon));
+    if (is_finite(one) && is_finite(other)) {
+      if (!equal) equal = nearly_equal(*one->epsilon, *other->epsilon);
+    } else if (one.has_value() != other.has_value() || (one && one->epsilon != other->epsilon)) {
+      return false;
+    }
   }
-  return any_equal || !any_finite;
+  return equal.value_or(true);
 }
 
 bool same_epsilons(const std::optional<PrivacyClaim>& left, const std::optional<PrivacyClaim>& right) {
   if (!left || !right) return !left && !right;
-  return same_by_any(*left, *right, {&PrivacyClaim::rdp, &PrivacyClaim::pld}) &&
-         same_by_any(*left, *right, {&PrivacyClaim::as_if_rdp, &PrivacyClaim::as_if_pld});
+  return same_by(*left, *right, &PrivacyClaim::rdp, &PrivacyClaim::pld) &&
+         same_by(*left, *right, &PrivacyClaim::as_if_rdp, &PrivacyClaim::as_if_pld);
 }
 
 // What a row claims of the seeds that the other has, too; of all where there are none.

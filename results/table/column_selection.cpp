@@ -84,10 +84,9 @@ std::optional<std::string> shared_parameter(const Table& table, const std::strin
   });
 }
 
-// How many, where the partition does not say it, as one by user.
+// How many, where the partition does not say it.
 std::string clients_unsaid(const Row& row) {
-  return row.setting.partition.find("clients") == std::string::npos ? std::to_string(row.summary().clients)
-                                                                    : "";
+  return row.setting.partition.starts_with("by-user") ? std::to_string(row.summary().clients) : "";
 }
 
 std::string results_sentence(const Table& table) {

@@ -103,7 +103,10 @@ TEST_P(Crashes, OfADiskThatIsFullAreNotTakenForEdits) {
     if (!fs::exists(folder / results::kSummaryFile)) continue;
     EXPECT_THAT(findings(), testing::IsSubsetOf(always)) << "failure at step " << steps;
     ASSERT_TRUE(run(kNever)) << "after a failure at step " << steps;
-    EXPECT_EQ(findings(), always) << "step " << steps;
+    // The experiment file of these runs does not say that the system draws, so that rounds may be lost.
+    if (!draws_by_system()) {
+      EXPECT_EQ(findings(), always) << "step " << steps;
+    }
   }
 }
 

@@ -130,7 +130,7 @@ TEST(Published, StandsBesideItsRow) {
   EXPECT_THAT(table.notes, Contains("published: Doe 2022, Table 3; n = 3 where it is said"));
   EXPECT_THAT(to_latex(reader_table(table)),
               HasSubstr("Published: the figures of others, as the notes say;"));
-  EXPECT_THAT(render_csv(table), HasSubstr(",0.4525,0.069,3,\"Doe 2022, Table 3.\",,,\n"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",0.4525,0.069,3,\"Doe 2022, Table 3.\",,,,,\n"));
   const auto json = nlohmann::json::parse(render_json(table));
   EXPECT_EQ(json["rows"][0]["published"]["mean"], 0.4525);
   EXPECT_EQ(json["rows"][0]["published"]["n"], 3);

@@ -177,6 +177,7 @@ Table table_of_everything() {
     claim.made_pld = Claim{.epsilon = 1.25};
     claim.settings.assume = "poisson";
     claim.assumed = true;
+    summary.policy_settings = {{"clip_norm", "1.0"}, {"noise_multiplier", "2.065"}};
     claim.public_data = {"the proxy data"};
     summary.per_client = ClientMetrics{9, 0.75, 0.5, 0.125 * static_cast<double>(seed), 0.625};
     summary.best_round = BestOverRounds{0.8, 12, 0.7, 14};
@@ -229,7 +230,7 @@ TEST(Render, TellsHowARowWasTuned) {
                                 found(finished("scaffold", 1, 0.6))};
   runs[0].summary->tuning = runs[1].summary->tuning = tuned_by(6);
   const Table table = make_table(runs);
-  EXPECT_THAT(render_csv(table), HasSubstr(",6,48000,12.3\nquickstart"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",6,48000,12.3,,\nquickstart"));
   EXPECT_THAT(render_csv(table), EndsWith(",,,\n"));
   const auto rows = nlohmann::json::parse(render_json(table)).at("rows");
   EXPECT_EQ(rows[0].at("tuning").at("trials"), 6);
@@ -244,19 +245,20 @@ TEST(Json, HoldsEverySeed) {
   const std::string text = render_json(table);
   const auto json = nlohmann::ordered_json::parse(text);
   EXPECT_EQ(text, json.dump(2) + "\n");
-  EXPECT_EQ(json.dump(),
-            R"({"schema":2,"rows":[{"experiment":"quickstart","dataset":"a|b, \"c\"","partition":"iid",)"
-            R"("model":"mlp","sweep":{},"label":"fedavg","algorithm":"fedavg","algorithm_parameters":{},)"
-            R"("rounds":20,"clients":10,"parameters":1000,"accuracy_mean":0.5,"accuracy_std":null,)"
-            R"("accuracy_half_width_95":null,"rmse_mean":null,"rmse_std":null,"rmse_half_width_95":null,)"
-            R"("best":false,"policy":"none","privacy":null,"uplink_bytes_per_client_round":4096,)"
-            R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
-            R"("examples":0,"gradients":0,"operations":0,"operations_at_least":false,)"
-            R"("seconds":12.5,"seeds":[{"seed":1,"directory":"runs/fedavg-seed-1","rounds_done":20,)"
-            R"("accuracy":0.5,"loss":"nan","seconds":12.5,"uplink_bytes_per_client_round":4096,)"
-            R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
-            R"("epsilon_rdp":"none","epsilon_pld":"none","examples":0,"gradients":0,)"
-            R"("operations":0,"operations_at_least":false}]}],"notes":[]})");
+  EXPECT_EQ(
+      json.dump(),
+      R"({"schema":2,"rows":[{"experiment":"quickstart","dataset":"a|b, \"c\"","partition":"iid",)"
+      R"("model":"mlp","sweep":{},"label":"fedavg","algorithm":"fedavg","algorithm_parameters":{},)"
+      R"("rounds":20,"clients":10,"parameters":1000,"accuracy_mean":0.5,"accuracy_std":null,)"
+      R"("accuracy_half_width_95":null,"rmse_mean":null,"rmse_std":null,"rmse_half_width_95":null,)"
+      R"("best":false,"policy":"none","policy_settings":{},"privacy":null,"uplink_bytes_per_client_round":4096,)"
+      R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
+      R"("examples":0,"gradients":0,"operations":0,"operations_at_least":false,)"
+      R"("seconds":12.5,"seeds":[{"seed":1,"directory":"runs/fedavg-seed-1","rounds_done":20,)"
+      R"("accuracy":0.5,"loss":"nan","seconds":12.5,"uplink_bytes_per_client_round":4096,)"
+      R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
+      R"("epsilon_rdp":"none","epsilon_pld":"none","examples":0,"gradients":0,)"
+      R"("operations":0,"operations_at_least":false}]}],"notes":[]})");
 }
 
 TEST(Render, OneSeedShowsNoSpread) {
