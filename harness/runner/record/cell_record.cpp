@@ -227,7 +227,7 @@ void CellRecord::append(const results::RoundRecord& record, Simulation& simulati
 }
 
 void CellRecord::publish(const results::RoundRecord& record, const Simulation& simulation) {
-  ledger_is_ahead_ = true;
+  ledger_is_ahead_ = simulation.ledger().unit() != Unit::kNothing;
   const bool is_new = directory_->rounds_recorded() < record.round;
   // One that lies there is replaced only where the checkpoint has it, too, should this be cut off.
   const Batch& synthetic = simulation.synthetic();
