@@ -27,6 +27,7 @@ struct CsvConfig {
   double test_fraction = 0.2;
   std::string standardise = "features", units;
   std::string separator = "auto", decimal = "point";
+  std::string missing = "refuse", missing_as;
 
   static Schema<CsvConfig> schema() {
     return {
@@ -67,6 +68,13 @@ struct CsvConfig {
          Constraint::one_of(separators())},
         {"decimal", &CsvConfig::decimal, "What separates the decimals of numbers.",
          Constraint::one_of({"point", "comma"})},
+        {"missing", &CsvConfig::missing,
+         "What becomes of a row with an empty field in a column that is named here: it is refused, or left "
+         "out and counted.",
+         Constraint::one_of({"refuse", "drop"})},
+        {"missing_as", &CsvConfig::missing_as,
+         "Texts that count as an empty field where rows are left out, separated by commas, such as \"NA, "
+         "?\"."},
     };
   }
 
@@ -104,7 +112,9 @@ CsvRoles CsvConfig::roles() const {
           .index = index,
           .index_values = listed(index_values),
           .user = user,
-          .decimal = decimal == "comma" ? ',' : '.'};
+          .decimal = decimal == "comma" ? ',' : '.',
+          .drop_missing = missing == "drop",
+          .missing_as = listed(missing_as)};
 }
 
 CsvUnits CsvConfig::unit_list() const {
@@ -129,6 +139,7 @@ std::vector<std::string> CsvConfig::read_off() const {
   if (features.empty()) list.emplace_back("which columns hold numbers");
   if (!categorical.empty()) list.emplace_back("the categories");
   if (task != "regression") list.emplace_back("the classes");
+  if (missing == "drop") list.emplace_back("which rows have missing values");
   if (standardise == "features") list.emplace_back("means and deviations of the features");
   if (standardise == "all") list.emplace_back("means and deviations of the features and the target");
   return list;
@@ -162,6 +173,9 @@ void CsvConfig::validate() const {
     throw Error(Complaint{
         .found = fmt::format("join is {}, the target: features would tell it", fedarena::quoted(join)),
         .allowed = "a column that is known where the target is asked for"});
+  if (!missing_as.empty() && missing != "drop")
+    throw Error(Complaint{.found = fmt::format("missing_as is given where missing is \"{}\"", missing),
+                          .remedy = "Set missing = \"drop\", or leave missing_as out"});
   check_pair("index", index, "index_values", index_values);
   const std::vector<std::string> values = listed(index_values);
   for (const std::string& longer : values) {
@@ -259,7 +273,9 @@ CsvRows read_rows(const CsvConfig& config, const SearchPath& search_path) {
     if (table.rows() - before < least)
       reject_file(file.path(),
                   fmt::format("the file has {}{}", counted(table.rows() - before, "row"),
-                              config.index.empty() ? "" : " that index_values takes"),
+                              config.missing == "drop" ? " without a missing value"
+                              : config.index.empty()   ? ""
+                                                       : " that index_values takes"),
                   fmt::format("at least {}", least), "");
     return table.rows();
   };

@@ -114,10 +114,14 @@ void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const 
   }
   if (truth_of(cell.text))
     reject_cell(cell, name_, "a finite number, as elsewhere in the column", "Write 1 or 0 instead");
+  if (looks_empty(cell.text))
+    reject_cell(cell, name_, "a finite number",
+                remedy.empty() ? "Fill it in, or name the columns to learn from in features, where missing = "
+                                 "\"drop\" leaves such rows out"
+                               : "Fill it in, or set missing = \"drop\" to leave such rows out");
   reject_cell(cell, name_, "a finite number",
-              !remedy.empty() ? remedy
-              : looks_empty(cell.text)
-                  ? "Fill it in, leave the row out, or name the columns to learn from in features"
+              !remedy.empty()
+                  ? remedy
                   : "Mend it, leave the row out, or name the columns to learn from in features (texts: in "
                     "categorical)");
 }

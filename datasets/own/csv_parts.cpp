@@ -245,6 +245,9 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
                              counted(static_cast<std::size_t>(table.left_out()), "other row")),
                  values);
   }
+  if (table.roles().drop_missing)
+    text += line("left out, since something is missing",
+                 {counted(static_cast<std::size_t>(table.incomplete()), "row")});
   text += line("categorical", names_of(table.categorical(), [&](const TextColumn& column) {
                  return categories(column, parts.train, tells_labels);
                }));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_cell.hpp"
@@ -26,7 +27,7 @@ constexpr auto kNowhere = std::numeric_limits<std::size_t>::max();
 void append_name(const CsvFile& file, const CsvField& field, TextColumn& column) {
   if (looks_empty(field.text))
     reject_cell({file.place_of(field), field.text}, column.name(), "a text",
-                "Fill it in or leave the row out");
+                "Fill it in, or set missing = \"drop\" to leave such rows out");
   column.append(file, field);
 }
 
@@ -87,8 +88,13 @@ void CsvTable::append(CsvFile& file) {
   const std::size_t index = indexed ? file.find(roles_.index, "index") : kNowhere;
   const std::vector<std::size_t> positions = positions_in(file);
   std::vector<CsvField> fields;
-  while (file.next(fields))
-    if (!indexed || take_index(fields[index])) append_row(file, fields, positions);
+  while (file.next(fields)) {
+    if (indexed && !take_index(fields[index])) continue;
+    if (lacks_any(fields, positions))
+      ++incomplete_;
+    else
+      append_row(file, fields, positions);
+  }
   parts_.push_back({file.path().string(), rows()});
 }
 
@@ -114,6 +120,18 @@ bool CsvTable::take_index(CsvField& field) {
   ++of_index_[position];
   field.text = std::to_string(position);
   return true;
+}
+
+// Of a column that nobody named it is known at the end alone whether anything is learned from it.
+bool CsvTable::lacks_any(const std::vector<CsvField>& fields,
+                         const std::vector<std::size_t>& positions) const {
+  const std::size_t unnamed = roles_.features.empty() ? features_.size() : 0;
+  return roles_.drop_missing && std::any_of(positions.begin() + static_cast<std::ptrdiff_t>(unnamed),
+                                            positions.end(), [&](std::size_t at) {
+                                              const std::string& text = fields[at].text;
+                                              return looks_empty(text) ||
+                                                     contains(roles_.missing_as, trimmed(text));
+                                            });
 }
 
 // A column that may be one of numbers is taken for one until the last row.

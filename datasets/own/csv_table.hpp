@@ -30,6 +30,9 @@ struct CsvRoles {
   std::vector<std::string> index_values = {};  ///< none begins as another one does
   std::string user = {};                       ///< empty: nobody knows
   char decimal = '.';                          ///< or ','
+  /// Whether rows are left out that have an empty field, or one of these texts, in a column that is named.
+  bool drop_missing = false;
+  std::vector<std::string> missing_as = {};
 };
 
 /// What the columns with a role hold, row by row, over all files.
@@ -64,6 +67,8 @@ class CsvTable {
   const CsvRoles& roles() const { return roles_; }
   /// Rows that `index_values` leaves out.
   std::int64_t left_out() const { return left_out_; }
+  /// Other rows that are left out because they lack something.
+  std::int64_t incomplete() const { return incomplete_; }
 
  private:
   struct Part {
@@ -78,6 +83,7 @@ class CsvTable {
                   const std::vector<std::size_t>& positions);
   bool has_role(const std::string& name) const;
   bool take_index(CsvField& field);
+  bool lacks_any(const std::vector<CsvField>& fields, const std::vector<std::size_t>& positions) const;
   void check_index() const;
   void finish_features();
   void finish_target();
@@ -90,7 +96,7 @@ class CsvTable {
   NumberColumn numeric_target_{"", '.'};
   TextColumn class_target_, users_;
   std::vector<Unused> unused_;
-  std::int64_t left_out_ = 0;
+  std::int64_t left_out_ = 0, incomplete_ = 0;
   std::vector<std::int64_t> of_index_;  // rows of each of its values
 };
 

@@ -32,7 +32,7 @@ constexpr std::array<KnownData, 9> kKnownData = {{{"glyphs", 0, 10, 2'000},
 struct Usual {
   std::string_view dataset, setting, text;
 };
-constexpr std::array<Usual, 29> kUsual = {{{"glyphs", "train", "12000"},
+constexpr std::array<Usual, 31> kUsual = {{{"glyphs", "train", "12000"},
                                            {"linear-mixture", "users", "100"},
                                            {"linear-mixture", "samples", "10"},
                                            {"linear-mixture", "test_samples", "10"},
@@ -60,7 +60,9 @@ constexpr std::array<Usual, 29> kUsual = {{{"glyphs", "train", "12000"},
                                            {"csv", "standardise", "\"features\""},
                                            {"csv", "units", "\"\""},
                                            {"csv", "separator", "\"auto\""},
-                                           {"csv", "decimal", "\"point\""}}};
+                                           {"csv", "decimal", "\"point\""},
+                                           {"csv", "missing", "\"refuse\""},
+                                           {"csv", "missing_as", "\"\""}}};
 
 // Models of one shape whatever their settings, and the tensors of their parameters.
 struct FixedModel {

@@ -391,6 +391,7 @@ std::vector<std::string> ExpectedLedger::public_data(const std::vector<std::stri
   if (table && settings_.of("data.features").empty()) list.emplace_back("which columns hold numbers");
   if (table && !settings_.of("data.categorical").empty()) list.emplace_back("the categories");
   if (images || (table && settings_.of("data.task") != "regression")) list.emplace_back("the classes");
+  if (table && settings_.of("data.missing") == "drop") list.emplace_back("which rows have missing values");
   if (table && standardise == "all")
     list.emplace_back("means and deviations of the features and the target");
   else if ((table && standardise == "features") || (images && standardise == "true"))

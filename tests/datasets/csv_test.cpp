@@ -101,6 +101,23 @@ TEST_F(Csv, MakesOneNumberOfTextsAndLeavesOthersOut) {
               HasSubstr("\n  index \"colour\" (2 other rows left out): 0 for \"gr\", 1 for \"re\"\n"));
 }
 
+// In a column that is named; of others it is not known before the end whether they hold numbers.
+TEST_F(Csv, LeavesRowsOutThatLackSomething) {
+  const Settings named =
+      with(kRegression, {{"features", "size"}, {"categorical", "colour"}, {"standardise", "none"}});
+  const std::string content =
+      "size,colour,who,price\n1,red,ann,10\n "
+      ",red,bob,20\n?,red,cid,20\n3,,dan,30\n4,blue,,40\n5,NA,eve,50\n6,red,fay,\n";
+  const Dataset read =
+      load(content, with(named, {{"missing", "drop"}, {"missing_as", "?, NA"}, {"test_fraction", "0.4"}}));
+  EXPECT_EQ(read.train.size() + read.test.size(), 2);
+  EXPECT_THAT(read.taken, HasSubstr("\n  left out, since something is missing: 5 rows\n"));
+  EXPECT_THAT(read.read_off, Contains("which rows have missing values"));
+  EXPECT_THAT(refusal(content, named), HasSubstr("a.csv:3:1: the field of column \"size\" is empty"));
+  EXPECT_THAT(refusal(content, with(kRegression, {{"categorical", "colour"}, {"missing", "drop"}})),
+              HasSubstr("a.csv:4:1: the field of column \"size\" is \"?\""));
+}
+
 TEST_F(Csv, JoinsAnotherTableByAColumn) {
   write("c.csv", "hue;colour;wave\n0; red ;700\n120;green;530\n240;blue;470\n7;grey;0\n");
   const Dataset read = load_with_test(

@@ -129,7 +129,7 @@ TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
     table += std::to_string(i % 7) + label;
     proxy += std::to_string(i % 4) + ".5" + label;
   }
-  run_small(scratch, {.data = "csv\"\npath = \"t.csv\"\ntarget = \"label",
+  run_small(scratch, {.data = "csv\"\nmissing = \"drop\"\npath = \"t.csv\"\ntarget = \"label",
                       .partition = "kind = \"iid\"\nclients = 3",
                       .evaluation = "per_client = true",
                       .training = "local_steps = 2\nbatch_size = 8\nrate = 0.05\nweighting = \"uniform\"",
@@ -137,13 +137,13 @@ TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
                               "\n[proxy]\nname = \"csv\"\npath = \"p.csv\"\ntarget = \"label\"\n",
                       .files = {{"t.csv", table}, {"p.csv", proxy}}});
   const std::string others =
-      "which columns hold numbers, the classes, means and deviations of the features, the clients' own test "
-      "examples";
+      "which columns hold numbers, the classes, which rows have missing values, means and deviations of the "
+      "features, the clients' own test examples";
   EXPECT_THAT(
       succeed("table out").out,
       HasSubstr("- fedavg: epsilon takes as public, beside sizes: each client's label counts, means and "
                 "deviations of the features, the classes, the clients' own test examples, the server's proxy "
-                "data, which columns hold numbers\n"));
+                "data, which columns hold numbers, which rows have missing values\n"));
   EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out,
               HasSubstr("\npublic      each client's label counts, "));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
