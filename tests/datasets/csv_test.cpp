@@ -108,14 +108,14 @@ TEST_F(Csv, LeavesRowsOutThatLackSomething) {
   const std::string content =
       "size,colour,who,price\n1,red,ann,10\n "
       ",red,bob,20\n?,red,cid,20\n3,,dan,30\n4,blue,,40\n5,NA,eve,50\n6,red,fay,\n";
-  const Dataset read =
-      load(content, with(named, {{"missing", "drop"}, {"missing_as", "?, NA"}, {"test_fraction", "0.4"}}));
-  EXPECT_EQ(read.train.size() + read.test.size(), 2);
+  const Dataset read = load_with_test(content, with(named, {{"missing", "drop"}, {"missing_as", "?, NA"}}));
+  EXPECT_TRUE(torch::equal(read.test.targets, torch::tensor({{10.F}, {40.F}})));
   EXPECT_THAT(read.taken, HasSubstr("\n  left out, since something is missing: 5 rows\n"));
   EXPECT_THAT(read.read_off, Contains("which rows have missing values"));
-  EXPECT_THAT(refusal(content, named), HasSubstr("a.csv:3:1: the field of column \"size\" is empty"));
-  EXPECT_THAT(refusal(content, with(kRegression, {{"categorical", "colour"}, {"missing", "drop"}})),
+  EXPECT_THAT(refusal(content, with(named, {{"missing", "drop"}})),
               HasSubstr("a.csv:4:1: the field of column \"size\" is \"?\""));
+  EXPECT_THAT(refusal(content, with(kRegression, {{"missing", "drop"}, {"missing_as", "?"}})),
+              HasSubstr("name the columns to learn from in features"));
 }
 
 TEST_F(Csv, JoinsAnotherTableByAColumn) {

@@ -80,7 +80,8 @@ TEST_F(DataCommand, VerifyReadsTheUsersOwnFilesWithTheirSettings) {
   scratch.write("table.csv", "x,y\n1,a\n,b\n3,a\n");
   EXPECT_EQ(refused("data verify csv --set path=table.csv --set target=y"),
             "fedarena: table.csv:3:1: the field of column \"x\" is empty; allowed: a finite number\n"
-            "  Fill it in, leave the row out, or name the columns to learn from in features\n");
+            "  Fill it in, or name the columns to learn from in features, where missing = \"drop\" leaves "
+            "such rows out\n");
 }
 
 // A grey picture of 2 x 1 pixels.
