@@ -29,6 +29,7 @@ class SetTrainer {
 
   // One pass over the set.
   void epoch(Params& params, const Batch& set, double rate) {
+    if (set.size() == 0) return;  // which split() would make a batch of
     if (velocity_.empty()) velocity_ = zeros_like(params);
     const torch::Tensor order = torch::tensor(shuffles_.permutation(set.size()), torch::kInt64);
     for (const torch::Tensor& positions : order.split(how_.batch_size)) {

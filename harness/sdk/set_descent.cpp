@@ -34,6 +34,7 @@ SetDescent::SetDescent(std::int64_t batch_size, const Compute& compute, Batch se
     : batch_size_(batch_size), compute_(compute), set_(std::move(set)), shuffles_(shuffles) {}
 
 bool SetDescent::next(Params& params, const Params& start, double radius, double rate) {
+  if (set_.size() == 0) return true;  // which split() would make a batch of
   const torch::Tensor order = torch::tensor(shuffles_.permutation(set_.size()), torch::kInt64);
   for (const torch::Tensor& positions : order.split(batch_size_)) {
     if (norm(params - start) >= radius) return false;
