@@ -239,7 +239,7 @@ TEST_F(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
             "features, "
             "categorical, index, index_values, join_path, join, user, test_path, test_fraction, standardise, "
             "units, "
-            "separator, decimal\n"
+            "separator, decimal, missing, missing_as\n"
             "  it is called \"seeds\" here, which belongs in [experiment]\n");
   EXPECT_THAT(
       refusal("experiment.rounds=1"),
