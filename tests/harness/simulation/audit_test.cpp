@@ -54,11 +54,8 @@ TEST_F(AuditedRuns, ScoreTheSameBitsForAnyNumberOfWorkersAndAfterARestart) {
   const WorkPool one{1, use_one_torch_thread}, three{3, use_one_torch_thread};
   Simulation simulation(audited_on(one, plan, records_hidden()));
   finish(simulation);
-  Simulation other(audited_on(three, plan, records_hidden()));
-  for (int round = 0; round < 3; ++round) other.next_round();
-  const Bytes saved = other.save();
-  Simulation resumed(audited_on(three, plan, records_hidden()));
-  resumed.restore(saved);
+  BegunRun other(audited_on(three, plan, records_hidden()), 3);
+  ResumedRun resumed(audited_on(three, plan, records_hidden()), other);
   EXPECT_EQ(resumed.canary_scores(), other.canary_scores());
   finish(resumed);
   EXPECT_EQ(resumed.canary_scores(), simulation.canary_scores());
@@ -67,8 +64,7 @@ TEST_F(AuditedRuns, ScoreTheSameBitsForAnyNumberOfWorkersAndAfterARestart) {
 }
 
 TEST_F(AuditedRuns, RefuseACheckpointOfOtherCanaries) {
-  Simulation simulation(audited({kGradientCanaries, 100}, records_hidden()));
-  simulation.next_round();
+  BegunRun simulation(audited({kGradientCanaries, 100}, records_hidden()), 1);
   const Bytes saved = simulation.save();
   for (const CanaryPlan& plan : {CanaryPlan{kGradientCanaries, 99}, CanaryPlan{}}) {
     Simulation other(audited(plan, records_hidden()));
@@ -163,8 +159,7 @@ TEST_F(AuditedRuns, ScoreWrongLabelsByTheLossThatTheyLost) {
 
 // Directions in 1,002 dimensions are nearly orthogonal; one that was added stands out.
 TEST_F(AuditedRuns, FindClientsInTheChangeOfTheModel) {
-  ClientPolicy policy = clients_hidden();
-  Simulation simulation(audited({kClientCanaries, 20, true}, policy, 40));
+  Simulation simulation(audited({kClientCanaries, 20, true}, clients_hidden(), 40));
   const std::vector<double> scores = finish(simulation).canary_scores();
   for (std::size_t i = 0; i < scores.size(); ++i) {
     EXPECT_EQ(scores[i] > 0.1, simulation.canaries().in()[i]) << scores[i];

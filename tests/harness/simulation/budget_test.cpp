@@ -70,13 +70,10 @@ TEST_F(Budgets, LeaveNoTraceOfARoundThatWasWithheld) {
     algorithm.plan = [](const Client& client) {
       return AccessPlan{.gradients = {{5, client.round < 3 ? 2 : 200}}};
     };
-    Simulation free(everyone(policy));
-    free.next_round();
+    BegunRun free(everyone(policy), 1);
     const double twice = *free.next_round().epsilon;
     const double thrice = *free.next_round().epsilon;
-    Simulation simulation(everyone(with_budget(policy, 0.01 * twice + 0.99 * thrice)));
-    simulation.next_round();
-    simulation.next_round();
+    BegunRun simulation(everyone(with_budget(policy, 0.01 * twice + 0.99 * thrice)), 2);
     const Bytes before = simulation.save();
     algorithm.trained = 0;
     EXPECT_THROW(simulation.next_round(), BudgetSpent);
@@ -92,17 +89,14 @@ TEST_F(Budgets, PayForARoundThatIsPlannedToBeCheaper) {
   algorithm.plan = [](const Client& client) {
     return AccessPlan{.gradients = {{5, client.round < 3 ? 200 : 2}}};
   };
-  Simulation free(everyone(records_hidden()));
-  free.next_round();
-  free.next_round();
+  BegunRun free(everyone(records_hidden()), 2);
   Simulation simulation(everyone(with_budget(records_hidden(), *free.next_round().epsilon)));
   EXPECT_EQ(rounds_of(simulation), 3);
 }
 
 TEST_F(Budgets, CoverNoExactAccess) {
   SimulationSetup limited = setup(with_budget(clients_hidden_adaptively(), 1e6));
-  Simulation simulation(limited);
-  simulation.next_round();
+  BegunRun simulation(limited, 1);
   const Params before = simulation.params();
   algorithm.on_send = [](Client&, Message& uplink) { uplink = {{kUpdate, uplink[kUpdate]}}; };
   algorithm.on_aggregate = [](Server& server, const Uplink& uplink) {
@@ -138,10 +132,8 @@ TEST_F(Budgets, ThatPayForNoPlannedRoundAreAnErrorBeforeAnythingIsTrained) {
 
 // Of one budget, or of each client's own, which say nothing of what the whole population is charged.
 TEST_F(Budgets, PayForNoLabelCountsOfTests) {
-  RecordPolicy each = records_hidden();
-  each.budget = PerClient(std::vector<double>{1e6, 1e7});
-  for (const PrivacyPolicy& policy : {with_budget(records_hidden(), 1e6), PrivacyPolicy(each)}) {
-    SimulationSetup tested = setup(policy);
+  for (const PerClient& budget : {PerClient(1e6), PerClient({1e6, 1e7})}) {
+    SimulationSetup tested = setup(with_budget(records_hidden(), budget));
     tested.tests_tell_label_counts = true;
     Simulation simulation(tested);
     algorithm.trained = 0;
@@ -155,11 +147,8 @@ TEST_F(Budgets, PayForNoLabelCountsOfTests) {
 TEST_F(Budgets, AreKeptAfterARestart) {
   const PrivacyPolicy policy = clients_hidden_adaptively();
   const double budget = epsilons(policy)[3];
-  Simulation first(setup(with_budget(policy, budget)));
-  first.next_round();
-  first.next_round();
-  Simulation second(setup(with_budget(policy, budget)));
-  second.restore(first.save());
+  BegunRun first(setup(with_budget(policy, budget)), 2);
+  ResumedRun second(setup(with_budget(policy, budget)), first);
   EXPECT_EQ(rounds_of(second), 4);
 }
 
@@ -167,16 +156,13 @@ TEST_F(Budgets, AreKeptAfterARestart) {
 TEST_F(Budgets, PayForARoundThatWasLost) {
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
   const RecordPolicy free = records_hidden(kSystemNoise);
-  Simulation whole(everyone(free));
-  for (int round = 0; round < 3; ++round) whole.next_round();
+  BegunRun whole(everyone(free), 3);
   const double thrice = *odometer_reading(whole.ledger());  // of client 3, whose batches are its shard
   for (const bool own : {false, true}) {
     const PerClient budget =
         own ? PerClient(std::vector<double>{1.0001 * thrice}) : PerClient(1.0001 * thrice);
     const SimulationSetup limited = everyone(with_budget(free, budget));
-    Simulation killed(limited);
-    killed.next_round();
-    killed.next_round();
+    BegunRun killed(limited, 2);
     const Bytes checkpoint = killed.save();
     killed.next_round();
     Simulation resumed(limited);
@@ -191,8 +177,7 @@ TEST_F(Budgets, PayForARoundThatWasLost) {
     if (own) {
       EXPECT_TRUE(resumed.spent().contains(3));
     }
-    Simulation again(limited);
-    again.restore(resumed.save());
+    ResumedRun again(limited, resumed);
     again.charge_lost(resumed.ledger());
     EXPECT_EQ(again.ledger(), resumed.ledger());
     EXPECT_EQ(again.spent(), resumed.spent());
@@ -201,8 +186,7 @@ TEST_F(Budgets, PayForARoundThatWasLost) {
 
 TEST_F(Budgets, ThatALostFirstRoundHasSpentAreAnError) {
   const RecordPolicy policy = records_hidden(kSystemNoise);
-  Simulation once(everyone(policy));
-  once.next_round();
+  BegunRun once(everyone(policy), 1);
   const double budget = 1.0001 * *odometer_reading(once.ledger());
   Simulation resumed(everyone(with_budget(policy, budget)));
   resumed.charge_lost(once.ledger());
@@ -252,9 +236,7 @@ TEST_F(Budgets, TellThatARoundWithoutAPlanWasWithheld) {
   Simulation common(everyone(with_budget(records_hidden(), once)));
   EXPECT_EQ(rounds_of(common), 1);
   EXPECT_TRUE(common.ledger().varies());
-  Simulation own(everyone(with_budget(records_hidden(), PerClient(std::vector<double>{once}))));
-  own.next_round();
-  own.next_round();
+  BegunRun own(everyone(with_budget(records_hidden(), PerClient(std::vector<double>{once}))), 2);
   EXPECT_TRUE(own.spent().contains(3));
   EXPECT_TRUE(own.ledger().varies(3));
   // A server that asked for a sum will ask for another, which is known before anybody is asked.
@@ -282,8 +264,7 @@ TEST_F(Budgets, TellThatARoundWithoutAPlanWasWithheld) {
         EXPECT_EQ(simulation.ledger().varies(), !planned);
       }
       const Ledger ledger = simulation.ledger();
-      Simulation again(everyone(with_budget(records_hidden(), budget)));
-      again.restore(simulation.save());
+      ResumedRun again(everyone(with_budget(records_hidden(), budget)), simulation);
       EXPECT_EQ(again.ledger(), ledger);
     }
   }
@@ -291,8 +272,7 @@ TEST_F(Budgets, TellThatARoundWithoutAPlanWasWithheld) {
 
 // What is planned and not asked for is spent all the same.
 TEST_F(Budgets, PayForThePlan) {
-  Simulation free(everyone(records_hidden()));
-  for (int round = 0; round < 3; ++round) free.next_round();
+  BegunRun free(everyone(records_hidden()), 3);
   const double budget = *odometer_reading(free.ledger());
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
   algorithm.steps_in = [](std::int64_t round) { return round % 3; };
@@ -311,8 +291,7 @@ TEST_F(Budgets, PayForAsManyGradientsAsTheOracleSays) {
   };
   RecordPolicy policy = records_hidden();
   policy.noise_multiplier = 5;
-  Simulation simulation(everyone(with_budget(policy, PerClient({2.0, 4.0}))));
-  simulation.next_round();
+  BegunRun simulation(everyone(with_budget(policy, PerClient({2.0, 4.0}))), 1);
   EXPECT_TRUE(simulation.spent().empty());
   ASSERT_EQ(taken.size(), partition.size());
   for (const auto& [client, record] : simulation.ledger().clients()) {

@@ -199,11 +199,7 @@ class RunWithStates : public SmallRuns<> {
     result.states = {.memory = memory, .file = path};
     return result;
   }
-  torch::Tensor unbroken() const {
-    Simulation simulation(setup_on(pool, 30, 3));
-    while (!simulation.finished()) simulation.next_round();
-    return simulation.params().flat();
-  }
+  torch::Tensor unbroken() const { return FinishedRun(setup_on(pool, 30, 3)).params().flat(); }
   test::Scratch scratch;
   const fs::path path = scratch / "states.bin";
 };
@@ -212,8 +208,7 @@ TEST_F(RunWithStates, IsTheSameWhereverStatesLie) {
   const torch::Tensor wanted = unbroken();
   for (const std::int64_t memory : {0, 300, 1'000'000}) {
     fs::remove(path);
-    Simulation simulation(setup(memory));
-    while (!simulation.finished()) simulation.next_round();
+    FinishedRun simulation(setup(memory));
     EXPECT_TRUE(torch::equal(simulation.params().flat(), wanted)) << memory;
     EXPECT_EQ(fs::exists(path), memory < 1'000'000) << memory;
   }
@@ -246,8 +241,7 @@ TEST_F(RunWithStates, GoesOnFromItsLastCheckpointWithTheSameBits) {
 
 // Its ledger is written in between.
 TEST_F(RunWithStates, WritesNothingOfARoundBeforeTheNextOneOrACheckpoint) {
-  Simulation simulation(setup(0));
-  simulation.next_round();
+  BegunRun simulation(setup(0), 1);
   EXPECT_FALSE(fs::exists(path));
   simulation.next_round();
   const std::string first = test::content_of(path);
@@ -258,8 +252,7 @@ TEST_F(RunWithStates, WritesNothingOfARoundBeforeTheNextOneOrACheckpoint) {
 }
 
 TEST_F(RunWithStates, LeavesNoTraceOfARoundThatFails) {
-  Simulation simulation(setup(0));
-  for (int round = 0; round < 5; ++round) simulation.next_round();
+  BegunRun simulation(setup(0), 5);
   const Bytes before = simulation.save();
   const std::string file = test::content_of(path);
   algorithm.on_aggregate = [](Server&) { throw Error::of("in aggregate"); };

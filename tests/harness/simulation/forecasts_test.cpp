@@ -16,11 +16,10 @@ TEST_F(Forecasts, TellWhatTheLedgerWillHold) {
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
   std::vector<PrivacyPolicy> policies = private_policies();
   policies.emplace_back(labels_hidden());
-  RecordPolicy own_noise = records_hidden(), budget = records_hidden(), own_budgets = records_hidden();
+  RecordPolicy own_noise = records_hidden();
   own_noise.noise_multiplier = PerClient(std::vector{0.7, 3.0});
-  budget.budget = 9;
-  own_budgets.budget = PerClient(std::vector{8.0, 1e3});
-  policies.insert(policies.end(), {own_noise, budget, own_budgets});
+  policies.insert(policies.end(), {own_noise, with_budget(records_hidden(), 9),
+                                   with_budget(records_hidden(), PerClient({8.0, 1e3}))});
   for (const PrivacyPolicy& policy : policies) {
     SCOPED_TRACE(policy.index());
     Simulation run(setup(policy));
@@ -82,13 +81,12 @@ TEST_F(ForecastsOfMessages, AreThoseOfEachRound) {
 TEST_F(Forecasts, CountTheRoundsThatABudgetPaysFor) {
   algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
   Simulation all(setup(records_hidden()));
-  RecordPolicy policy = records_hidden();
-  policy.budget = 0.9 * *all.forecast().epsilon;
-  Simulation run(setup(policy));
+  const double budget = 0.9 * *all.forecast().epsilon;
+  Simulation run(setup(with_budget(records_hidden(), budget)));
   const Forecast forecast = run.forecast();
   EXPECT_GT(forecast.rounds, 0);
   EXPECT_LT(forecast.rounds, all.forecast().rounds);
-  EXPECT_LE(*forecast.epsilon, policy.budget.number());
+  EXPECT_LE(*forecast.epsilon, budget);
 }
 
 TEST_F(Forecasts, FollowHowOftenAClientTookPart) {

@@ -94,8 +94,7 @@ class GeneratorsOfGlyphs : public SmallRuns<> {
   Batch drawn(const Generators& config) {
     Batch images;
     algorithm.on_train = [&](Client& client, Params&) { images = generate(config, client, 500); };
-    Simulation simulation(setup_on(pool, 1, 1));
-    simulation.next_round();
+    BegunRun simulation(setup_on(pool, 1, 1), 1);
     return images;
   }
   // The share of the 2,000 test glyphs on which a model is right that has seen these images only.

@@ -67,8 +67,7 @@ TEST_F(Downlinks, AndOraclesAnswerNobodyOnceAClientHasTrained) {
     mutable std::string refusal;
   };
   const Late late;
-  Simulation simulation(round_of(late, 1));
-  simulation.next_round();
+  BegunRun simulation(round_of(late, 1), 1);
   EXPECT_THAT(late.refusal, HasSubstr("asked for examples after train() has returned"));
 }
 
@@ -87,8 +86,7 @@ class Views : public SmallRuns<> {
 TEST_F(Views, OfClientsCarryNothingToTheServer) {
   algorithm.on_train = [](Client& client, Params&) { client.pixel_range.data().fill_(7); };
   algorithm.on_aggregate = [&](Server& server) { seen = server.pixel_range.max().item<double>(); };
-  Simulation simulation(setup_on(pool, 1, 3));
-  simulation.next_round();
+  BegunRun simulation(setup_on(pool, 1, 3), 1);
   EXPECT_EQ(seen, 1);
 }
 
@@ -99,9 +97,7 @@ TEST_F(Views, OfTheServerCarryNothingToCellsOrOtherRounds) {
     seen += server.proxy.sum().item<double>();
     server.proxy.data().fill_(7);
   };
-  Simulation simulation(setup);
-  simulation.next_round();
-  simulation.next_round();
+  BegunRun simulation(setup, 2);
   EXPECT_EQ(seen, 0);
   EXPECT_EQ(setup.proxy.max().item<double>(), 0);
 }

@@ -106,8 +106,7 @@ TEST_F(LabelRuns, ChargeEachLabelOnceHoweverOftenItIsSeen) {
 
 // Two answers at odds of e^epsilon: delta(x) = s (1 - e^(x - epsilon)) with s = e^epsilon / (e^epsilon + 1).
 TEST_F(LabelRuns, HaveTheEpsilonOfTheResponse) {
-  Simulation simulation(setup(labels_hidden()));
-  simulation.next_round();
+  BegunRun simulation(setup(labels_hidden()), 1);
   const double stays = 1 / (1 + std::exp(-1.2));
   for (const double delta : {1e-3, 1e-5, 1e-9}) {
     const Account account = fedarena::account(simulation.ledger(), {.delta = delta});
@@ -121,8 +120,7 @@ TEST_F(LabelRuns, HaveTheEpsilonOfTheResponse) {
 }
 
 TEST_F(LabelRuns, ChargeNothingForThePlanThatIsLeft) {
-  Simulation simulation(setup(labels_hidden()));
-  simulation.next_round();
+  BegunRun simulation(setup(labels_hidden()), 1);
   const double made = *odometer_reading(simulation.ledger());
   simulation.charge_rest();
   EXPECT_EQ(odometer_reading(simulation.ledger()), made);
@@ -220,8 +218,7 @@ TEST_F(LabelRuns, AnswerTheSecondHalfUnderWhatTheModelPredicts) {
 }
 
 TEST_F(LabelRuns, ChargeTwoStagesAsOneReleaseOfTheWorstExample) {
-  Simulation simulation(setup(labels_hidden(2)));
-  while (!simulation.finished()) simulation.next_round();
+  FinishedRun simulation(setup(labels_hidden(2)));
   EXPECT_EQ(simulation.ledger().charged(3), (std::vector<Access>{{RandomizedResponse{2, 1.2}, 1}}));
 }
 
@@ -254,8 +251,7 @@ TEST_F(LabelRuns, KeepLabelsThatNobodyCanDrawAgain) {
 // Labels that an attempt was answered with, and a crash lost, are drawn and charged again.
 TEST_F(LabelRuns, ChargeALostRelease) {
   const LabelPolicy policy = labels_hidden(0, kSystemNoise);
-  Simulation lost(setup(policy));
-  lost.next_round();
+  BegunRun lost(setup(policy), 1);
   Simulation again(setup(policy));
   again.charge_lost(lost.ledger());
   EXPECT_NEAR(again.next_round().epsilon.value(), 2.4, 0.05);
@@ -280,8 +276,7 @@ TEST_F(LabelRuns, RefuseToDrawAgainWhatALaterRoundReleased) {
 }
 
 TEST_F(LabelRuns, RefuseACheckpointWithoutTheirLabels) {
-  Simulation simulation(setup(labels_hidden()));
-  simulation.next_round();
+  BegunRun simulation(setup(labels_hidden()), 1);
   Checkpoint checkpoint = unpack_checkpoint(simulation.save(), model);
   ASSERT_EQ(checkpoint.labels.numel(), 60);
   const auto refusal = [&] { return message_of([&] { simulation.restore(pack_checkpoint(checkpoint)); }); };

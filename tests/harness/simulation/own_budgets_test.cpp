@@ -17,9 +17,7 @@ class OwnBudgets : public Budgets {
 
   // A client's epsilon after so many rounds under the policy.
   double cost(const PrivacyPolicy& policy, std::int64_t client, std::int64_t rounds) const {
-    Simulation simulation(everyone(policy));
-    while (simulation.rounds_done() < rounds) simulation.next_round();
-    return *odometer_reading(simulation.ledger().charged(client));
+    return *odometer_reading(BegunRun(everyone(policy), rounds).ledger().charged(client));
   }
   // That pay for 2, 4, 3 and all of six rounds.
   PrivacyPolicy with_staggered_budgets(const PrivacyPolicy& policy) const {
@@ -58,13 +56,11 @@ TEST_F(OwnBudgets, EndEachClientsPartByItself) {
 TEST_F(OwnBudgets, EndInRoundsThatDataLeaveOutAsTheyWouldHave) {
   for (const PrivacyPolicy& policy : {PrivacyPolicy(records_hidden()), PrivacyPolicy(messages_hidden())}) {
     const PrivacyPolicy limited = with_staggered_budgets(policy);
-    Simulation stopped(everyone(limited));
-    stopped.next_round();
+    BegunRun stopped(everyone(limited), 1);
     stopped.charge_rest();
     EXPECT_THAT(participations(stopped), ElementsAre(2, 4, 3, 6));
     EXPECT_THAT(stopped.spent(), ElementsAre(0, 1, 2));
-    Simulation again(everyone(limited));
-    again.restore(stopped.save());
+    ResumedRun again(everyone(limited), stopped);
     EXPECT_EQ(again.spent(), stopped.spent());
   }
 }
@@ -84,9 +80,7 @@ TEST_F(OwnBudgets, DropAnAnswerThatTurnedOutTooDear) {
   const PrivacyPolicy policy = records_hidden();
   const double budget = cost(policy, 0, 3);
   algorithm.steps_in = [](std::int64_t round) { return round == 3 ? 50 : 2; };
-  Simulation simulation(everyone(with_budget(policy, list({budget, 1e6, 1e6, 1e6}))));
-  simulation.next_round();
-  simulation.next_round();
+  BegunRun simulation(everyone(with_budget(policy, list({budget, 1e6, 1e6, 1e6}))), 2);
   algorithm.on_aggregate = [&](Server&, const Uplink& uplink) { EXPECT_EQ(uplink.size(), 3); };
   const results::RoundRecord third = simulation.next_round();
   EXPECT_EQ(third.clients, 3);
@@ -180,8 +174,7 @@ TEST_F(OwnBudgets, AreKeptToTheBitAfterARestart) {
       const SimulationSetup setup = setup_on(pool, 6, cohort, limited);
       Simulation whole(setup);
       while (!whole.finished()) {
-        Simulation again(setup);
-        again.restore(whole.save());
+        ResumedRun again(setup, whole);
         EXPECT_EQ(again.spent(), whole.spent());
         whole.next_round();
         again.next_round();
@@ -228,9 +221,7 @@ TEST_F(OwnBudgets, AndNoiseMayDifferByClient) {
   RecordPolicy record = records_hidden();
   LocalPolicy local = messages_hidden();
   record.noise_multiplier = local.noise_multiplier = list({1, 2, 4});
-  Simulation of_records(everyone(record)), of_messages(everyone(local));
-  of_records.next_round();
-  of_messages.next_round();
+  BegunRun of_records(everyone(record), 1), of_messages(everyone(local), 1);
   for (std::int64_t client = 0; client < 4; ++client) {
     const double noise = std::vector<double>{1, 2, 4, 1}[static_cast<std::size_t>(client)];
     const auto event_of = [&](const Simulation& simulation) {

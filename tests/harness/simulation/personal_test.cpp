@@ -73,8 +73,7 @@ TEST_F(PersonalModels, AreMadeOfWhatTheNextRoundSends) {
     seen.emplace(client.round, encode(downlink));
     return downlink[kModel];
   };
-  Simulation simulation(tested());
-  simulation.next_round();
+  BegunRun simulation(tested(), 1);
   EXPECT_THAT(seen, ElementsAre(std::pair(std::int64_t{2}, simulation.next_downlink())));
 }
 
@@ -87,8 +86,7 @@ TEST_F(PersonalModels, SeeTheStateOfTheRoundAndLeaveItAlone) {
   };
   SimulationSetup everyone = tested();
   everyone.cohort_size = 4;
-  Simulation simulation(everyone);
-  simulation.next_round();
+  BegunRun simulation(everyone, 1);
   EXPECT_THAT(visits, ElementsAre(std::pair(0, 1), std::pair(1, 1), std::pair(3, 1)));
   simulation.next_round();
   EXPECT_THAT(visits, ElementsAre(std::pair(0, 2), std::pair(1, 2), std::pair(3, 2)));
@@ -121,8 +119,7 @@ TEST_F(PersonalModels, AreKeptAfterEvaluatedRoundsAlone) {
   SimulationSetup rarely = tested();
   rarely.evaluate_every = 2;
   rarely.rounds = 5;
-  Simulation simulation(rarely);
-  while (!simulation.finished()) simulation.next_round();
+  FinishedRun simulation(rarely);
   const std::vector<Access> one{{ExactAccess{"gradient"}, 1}};
   const std::vector<Ledger::Segment> kept{{2, 5, 3, one}};
   EXPECT_EQ(simulation.ledger().clients().at(0).kept, kept);

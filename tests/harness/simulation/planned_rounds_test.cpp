@@ -18,10 +18,8 @@ using EarlyEnds = PrivateRuns;
 // Whoever stops when the numbers look good has looked at them: the plan is what was fixed before.
 TEST_F(EarlyEnds, ChargeThePlan) {
   for (const PrivacyPolicy& policy : private_policies()) {
-    Simulation whole(setup(policy));
-    while (!whole.finished()) whole.next_round();
-    Simulation stopped(setup(policy));
-    stopped.next_round();
+    FinishedRun whole(setup(policy));
+    BegunRun stopped(setup(policy), 1);
     const Ledger made = stopped.ledger();
     ASSERT_TRUE(std::ranges::any_of(made.clients(), [](const auto& entry) {
       return entry.second.segments.empty();
@@ -32,8 +30,7 @@ TEST_F(EarlyEnds, ChargeThePlan) {
     EXPECT_EQ(stopped.ledger().made(), made);
 
     const Ledger charged = stopped.ledger();
-    Simulation resumed(setup(policy));
-    resumed.restore(stopped.save());
+    ResumedRun resumed(setup(policy), stopped);
     resumed.charge_rest();
     EXPECT_EQ(resumed.ledger(), charged);
   }
@@ -61,8 +58,7 @@ TEST_F(EarlyEnds, ChargeThePlanWhereRoundsDifferInCost) {
       return std::pair(*odometer_reading(ledger), *odometer_reading(ledger.charged_as_if()));
     };
     const SimulationSetup everyone = setup_on(pool, 6, 4, policy);
-    Simulation whole(everyone);
-    while (!whole.finished()) whole.next_round();
+    FinishedRun whole(everyone);
     const auto [all, all_as_if] = epsilons_of(whole.ledger());
     for (const int made : {1, 3, 5}) {
       Simulation stopped(everyone);
@@ -85,8 +81,7 @@ TEST_F(EarlyEnds, ChargeUndeclaredMessagesOfRoundsThatAreLeftOut) {
     if (round >= 5) throw Error::of("synthetic images");
     return {kUpdate, kControl, kExamples};
   };
-  Simulation stopped(setup_on(pool, 6, 4, clients_hidden()));
-  stopped.next_round();
+  BegunRun stopped(setup_on(pool, 6, 4, clients_hidden()), 1);
   EXPECT_TRUE(std::isfinite(*odometer_reading(stopped.ledger())));
   stopped.charge_rest();
   EXPECT_EQ(odometer_reading(stopped.ledger()), kInfinity);
@@ -115,20 +110,19 @@ class PlannedRounds : public PrivateRuns {
 };
 
 TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
-  RecordPolicy filtered = records_hidden();
-  filtered.budget = 1e6;
-  Simulation whole(setup(records_hidden())), less(setup(records_hidden())), with_budget(setup(filtered));
+  Simulation whole(setup(records_hidden())), less(setup(records_hidden())),
+      limited(setup(with_budget(records_hidden(), 1e6)));
   for (int round = 0; round < 6; ++round) {
     ask_for(4, true);
     const results::RoundRecord all = whole.next_round();
     ask_for(1 + round % 4, round == 0);
     const results::RoundRecord record = less.next_round();
     EXPECT_NEAR(*record.epsilon, *all.epsilon, 1e-9) << "round " << record.round;
-    with_budget.next_round();
+    limited.next_round();
   }
   EXPECT_GT(*odometer_reading(less.ledger()), *odometer_reading(less.ledger().made()));
   // A budget is no plan: it does not know either what would have been asked for.
-  EXPECT_EQ(with_budget.ledger(), less.ledger());
+  EXPECT_EQ(limited.ledger(), less.ledger());
   EXPECT_FALSE(less.ledger().varies());
 }
 
@@ -137,15 +131,13 @@ TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
 TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
   double apart = 1;
   send_around([&](const Params& model) { return (1 + apart) * model; });
-  Simulation stopped(setup(messages_hidden()));
-  stopped.next_round();
+  BegunRun stopped(setup(messages_hidden()), 1);
   EXPECT_FALSE(stopped.ledger().varies());
   const double one_round = *odometer_reading(stopped.ledger());
   apart = 8;
   stopped.charge_rest();
   EXPECT_TRUE(stopped.ledger().varies());
-  Simulation dearer(setup(messages_hidden()));
-  dearer.next_round();
+  BegunRun dearer(setup(messages_hidden()), 1);
   EXPECT_GT(*odometer_reading(dearer.ledger()), 2 * one_round);
   EXPECT_GT(*odometer_reading(stopped.ledger()), *odometer_reading(dearer.ledger()));
   // So it is of rounds that were made, also where the centres stayed where they were.
@@ -158,15 +150,12 @@ TEST_F(PlannedRounds, AroundCentresThatMoveMightHaveCostMore) {
 TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor) {
   double apart = 1;
   send_around([&](const Params& model) { return (1 + apart) * model; });
-  LocalPolicy policy = messages_hidden();
-  Simulation free(setup(policy));
-  free.next_round();
+  BegunRun free(setup(messages_hidden()), 1);
   const double once = 1.5 * *odometer_reading(free.ledger());
   for (const PerClient& budget : {PerClient(once), PerClient(std::vector<double>{once})}) {
     apart = 1;
-    policy.budget = budget;
-    Simulation simulation(setup(policy));
-    simulation.next_round();
+    const PrivacyPolicy policy = with_budget(messages_hidden(), budget);
+    BegunRun simulation(setup(policy), 1);
     EXPECT_FALSE(simulation.ledger().varies());
     apart = 8;
     try {
@@ -176,8 +165,7 @@ TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor
     EXPECT_TRUE(simulation.ledger().varies()) << budget.is_list();
     // So it is of rounds that a rule left out.
     apart = 1;
-    Simulation stopped(setup(policy));
-    stopped.next_round();
+    BegunRun stopped(setup(policy), 1);
     apart = 8;
     stopped.charge_rest();
     EXPECT_TRUE(stopped.ledger().varies()) << budget.is_list();
@@ -187,8 +175,7 @@ TEST_F(PlannedRounds, AroundCentresThatMovedAreWithheldFromWhomTheyAreTooDearFor
 // A centre that is no number is the origin, and one of several still: no answer can make it none.
 TEST_F(PlannedRounds, AroundCentresOfWhichOneIsNoNumberVaryAsWell) {
   send_around([](const Params& model) { return kNan * model; });
-  Simulation simulation(setup(messages_hidden()));
-  for (int round = 0; round < 2; ++round) simulation.next_round();
+  BegunRun simulation(setup(messages_hidden()), 2);
   EXPECT_TRUE(simulation.ledger().varies());
 }
 
@@ -204,8 +191,7 @@ TEST_F(PlannedRounds, OfMessagesThatAreDeclaredAreNotVaried) {
     if (server.round > 1) (void)uplink.mean(kUpdate);
   };
   for (const PrivacyPolicy& policy : {PrivacyPolicy(messages_hidden()), PrivacyPolicy(clients_hidden())}) {
-    Simulation whole(setup(policy));
-    while (!whole.finished()) whole.next_round();
+    FinishedRun whole(setup(policy));
     EXPECT_FALSE(whole.ledger().varies());
     const double all = *odometer_reading(whole.ledger());
     // Nor is it where a budget ends the run.
@@ -219,8 +205,7 @@ TEST_F(PlannedRounds, OfMessagesThatAreDeclaredAreNotVaried) {
     EXPECT_FALSE(ended.ledger().varies());
     EXPECT_EQ(Simulation(setup(policy)).forecast().epsilon, all);
     // Of a rule that ends it before anybody sent anything, the rounds with messages are charged.
-    Simulation stopped(setup(policy));
-    stopped.next_round();
+    BegunRun stopped(setup(policy), 1);
     EXPECT_EQ(*odometer_reading(stopped.ledger()), 0);
     stopped.charge_rest();
     EXPECT_EQ(*odometer_reading(stopped.ledger()), all);
@@ -230,8 +215,7 @@ TEST_F(PlannedRounds, OfMessagesThatAreDeclaredAreNotVaried) {
 // Whoever asked for nothing at all is charged as well.
 TEST_F(PlannedRounds, ChargeClientsThatWereNeverAsked) {
   ask_for(4, true);
-  Simulation whole(setup(records_hidden()));
-  whole.next_round();
+  BegunRun whole(setup(records_hidden()), 1);
   ask_for(0, false);
   Simulation nothing(setup(records_hidden()));
   EXPECT_NEAR(*nothing.next_round().epsilon, *odometer_reading(whole.ledger()), 1e-9);
@@ -239,14 +223,11 @@ TEST_F(PlannedRounds, ChargeClientsThatWereNeverAsked) {
 
 TEST_F(PlannedRounds, ChargeThePlanOfRoundsThatDataLeaveOut) {
   for (const PerClient& budget : {PerClient(0), PerClient(1e6), PerClient(std::vector<double>{1e6})}) {
-    RecordPolicy policy = records_hidden();
-    policy.budget = budget;
+    const PrivacyPolicy policy = with_budget(records_hidden(), budget);
     ask_for(4, true);
-    Simulation whole(setup(policy));
-    while (!whole.finished()) whole.next_round();
+    FinishedRun whole(setup(policy));
     ask_for(1, false);
-    Simulation stopped(setup(policy));
-    stopped.next_round();
+    BegunRun stopped(setup(policy), 1);
     const Ledger made = stopped.ledger().made();
     stopped.charge_rest();
     EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
@@ -260,9 +241,8 @@ TEST_F(PlannedRounds, ChargeThePlanOfTheRoundThatWouldHaveBeenAClientsFirst) {
   algorithm.steps = 0;
   algorithm.plan = [](const Client& client) { return AccessPlan{.gradients = {{5, client.round}}}; };
   algorithm.on_train = [](Client& client) { take_gradients(client, 5, client.round); };
-  Simulation whole(setup_on(pool, 6, 1, records_hidden())), stopped(setup_on(pool, 6, 1, records_hidden()));
-  while (!whole.finished()) whole.next_round();
-  stopped.next_round();
+  FinishedRun whole(setup_on(pool, 6, 1, records_hidden()));
+  BegunRun stopped(setup_on(pool, 6, 1, records_hidden()), 1);
   stopped.charge_rest();
   for (const auto& [client, record] : whole.ledger().clients()) {
     EXPECT_EQ(odometer_reading(stopped.ledger().charged(client)),
@@ -295,10 +275,9 @@ TEST_F(PlannedRounds, MayDifferFromRoundToRound) {
   };
   algorithm.steps = 0;
   algorithm.on_train = [=](Client& client) { take_gradients(client, 5, has_begun(client) ? 0 : 4); };
-  Simulation whole(setup(records_hidden())), stopped(setup(records_hidden()));
-  while (!whole.finished()) whole.next_round();
+  FinishedRun whole(setup(records_hidden()));
   EXPECT_FALSE(whole.ledger().varies());
-  stopped.next_round();
+  BegunRun stopped(setup(records_hidden()), 1);
   stopped.charge_rest();
   EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
 }
@@ -353,8 +332,7 @@ TEST_F(PlannedRounds, RefuseAPlanThatLooksAtData) {
     if (client.round == 2) (void)client.oracle.gradient(start, {.batch_size = 5});
     return AccessPlan{.gradients = {{5, 4}}};
   };
-  Simulation simulation(setup(records_hidden()));
-  simulation.next_round();
+  BegunRun simulation(setup(records_hidden()), 1);
   EXPECT_THAT(refused_round(simulation), HasSubstr("the oracle is asked for a gradient in access_plan()"));
   // Where nothing is private, either; and what it saw cannot stand in what it throws.
   algorithm.plan = [](const Client& client) -> std::optional<AccessPlan> {

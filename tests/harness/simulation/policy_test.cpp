@@ -153,8 +153,7 @@ TEST_F(Policies, OnRecordsRefuseObservationsFromInsideOfAVote) {
 }
 
 TEST_F(Policies, WriteTheCountOfAdaptiveClipping) {
-  Simulation simulation(setup(clients_hidden_adaptively()));
-  simulation.next_round();
+  BegunRun simulation(setup(clients_hidden_adaptively()), 1);
   const auto event = std::get<SampledGaussian>(simulation.ledger().population().at(0).accesses.at(0).event);
   ASSERT_EQ(event.noise_multipliers.size(), 2U);
   EXPECT_EQ(event.noise_multipliers[1], 10);
@@ -178,8 +177,7 @@ TEST_F(Policies, WriteBothEventsOfARescaledRun) {
   ClientPolicy policy = clients_hidden();
   policy.as_if_cohort = 1'000;
   policy.as_if_population = 50'000;
-  Simulation simulation(setup(policy));
-  for (int round = 0; round < 3; ++round) simulation.next_round();
+  BegunRun simulation(setup(policy), 3);
   using Accesses = std::vector<Access>;
   EXPECT_EQ(simulation.ledger().charged_as_if(),
             (Accesses{{SampledGaussian{Sampling::kPoisson, 0.02, {1.2}, Adjacency::kZeroOut}, 3}}));
@@ -216,10 +214,8 @@ TEST_F(Policies, RefuseAFirstExactLookAtMessagesAfterNoisedAnswers) {
     algorithm.on_aggregate = [&](Server& server, const Uplink& uplink) {
       for (const Ask& ask : rounds.at(static_cast<std::size_t>(server.round - 1))) ask(uplink);
     };
-    Simulation simulation(setup(clients_hidden()));
-    simulation.next_round();
-    Simulation resumed(setup(clients_hidden()));
-    resumed.restore(simulation.save());
+    BegunRun simulation(setup(clients_hidden()), 1);
+    ResumedRun resumed(setup(clients_hidden()), simulation);
     try {
       resumed.next_round();
     } catch (const Error& error) {
@@ -301,8 +297,7 @@ TEST_F(Policies, NoiseEveryCellByItself) {
     const auto params_of = [&](const PrivacyPolicy& policy, std::uint64_t cell) {
       SimulationSetup of_cell = setup(policy);
       of_cell.cell = cell;
-      Simulation simulation(of_cell);
-      simulation.next_round();
+      BegunRun simulation(of_cell, 1);
       return simulation.params().flat().clone();
     };
     const torch::Tensor one = params_of(noisy, 1);
@@ -343,10 +338,8 @@ TEST_F(Policies, DeclareWhatEpsilonTakesAsPublic) {
     SimulationSetup looking = setup(policy);
     looking.client_tests = &client_tests;
     looking.proxy = torch::zeros({2, 3}, torch::kFloat64);
-    Simulation simulation(looking);
-    simulation.next_round();
-    Simulation resumed(looking);
-    resumed.restore(simulation.save());
+    BegunRun simulation(looking, 1);
+    ResumedRun resumed(looking, simulation);
     EXPECT_EQ(resumed.ledger(), simulation.ledger());
     return simulation.ledger().public_data();
   };
@@ -400,8 +393,7 @@ TEST_F(Policies, DeclareTheScoresThatRulesLookAt) {
 TEST_F(Policies, RefuseTheCheckpointsOfOthers) {
   const std::vector<PrivacyPolicy> all{NoPolicy{}, records_hidden(), clients_hidden()};
   for (const PrivacyPolicy& theirs : all) {
-    Simulation other(setup(theirs));
-    other.next_round();
+    BegunRun other(setup(theirs), 1);
     for (const PrivacyPolicy& mine : all) {
       if (theirs.index() == mine.index()) continue;
       Simulation simulation(setup(mine));

@@ -81,8 +81,7 @@ TEST_F(PrivateCohorts, WhoseMessagesDifferInSizeAreAnExactAccess) {
   EXPECT_TRUE(tells_sizes());
   // Examples have decided it, and no budget covers that.
   everybody.policy = with_budget(clients_hidden(), 1e6);
-  Simulation limited(everybody);
-  limited.next_round();
+  BegunRun limited(everybody, 1);
   EXPECT_THROW(limited.next_round(), BudgetSpent);
   EXPECT_TRUE(std::isinf(*odometer_reading(limited.ledger())));
 }
@@ -96,8 +95,7 @@ TEST_F(PrivateCohorts, SendWhatIsDeclaredOrTellTheSizesOfMessages) {
     const auto tells_sizes = [&, policy, cohort] {
       SimulationSetup any = setup(policy);
       any.cohort_size = cohort;
-      Simulation simulation(any);
-      simulation.next_round();
+      BegunRun simulation(any, 1);
       return !std::isfinite(odometer_reading(simulation.ledger()).value_or(0));
     };
     algorithm.on_send = {};
@@ -136,8 +134,7 @@ class SecretCohorts : public SmallRuns<ScriptedSgd> {
     return clients;
   }
   static std::set<std::int64_t> first_cohort(const SimulationSetup& of) {
-    Simulation simulation(of);
-    simulation.next_round();
+    BegunRun simulation(of, 1);
     return participants(simulation.ledger());
   }
   static ClientPolicy with(const std::string& source, const std::string& sampling = kPoisson) {
@@ -184,9 +181,8 @@ TEST_F(SecretCohorts, AreDrawnAnewForARoundThatWasLost) {
 // Nobody knows who would have been in cohorts that were never drawn, and all are charged, whoever it was.
 TEST_F(SecretCohorts, AreNotMadeUpForRoundsThatWereLeftOut) {
   const SimulationSetup system = setup(with(kSystemNoise));
-  Simulation whole(system), stopped(system);
-  while (!whole.finished()) whole.next_round();
-  stopped.next_round();
+  FinishedRun whole(system);
+  BegunRun stopped(system, 1);
   const Ledger made = stopped.ledger();
   stopped.charge_rest();
   EXPECT_EQ(stopped.ledger().made(), made);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tests/harness/ranks/threads_as_ranks.hpp"
-#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/harness/simulation/budgets.hpp"
 #include "tests/matchers.hpp"
 
 namespace fedarena {
@@ -74,9 +74,7 @@ TEST_P(RanksOfASimulation, SendOnePercentMoreThanMessages) {
 
 // What earlier rounds spent is known wherever a client is served.
 TEST_P(RanksOfASimulation, TellClientsElsewhereWhatTheirBudgetsLeave) {
-  RecordPolicy policy = records_hidden();
-  policy.budget = PerClient({20.0, 30.0});
-  policy_ = policy;
+  policy_ = with_budget(records_hidden(), PerClient({20.0, 30.0}));
   using Left = std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>>;
   Left left;
   algorithm.on_train = [&](Client& client) {
@@ -84,14 +82,12 @@ TEST_P(RanksOfASimulation, TellClientsElsewhereWhatTheirBudgetsLeave) {
     left[{client.id, client.round}] = both;
   };
   const WorkPool one(1, use_one_torch_thread);
-  Simulation alone(setup_with(one));
-  while (!alone.finished()) alone.next_round();
+  FinishedRun alone(setup_with(one));
   const Left expected = std::exchange(left, {});
   test::ThreadsAsRanks ranks(GetParam(), [&](Ranks& rank) { work(rank); });
   Crew crew(ranks.first(), one, "build");
   crew.begin("the run");
-  Simulation shared(setup_with(one, &crew));
-  while (!shared.finished()) shared.next_round();
+  FinishedRun shared(setup_with(one, &crew));
   crew.end();
   EXPECT_EQ(left, expected);
   EXPECT_LT(expected.at({5, 4}).first, expected.at({5, 1}).first);

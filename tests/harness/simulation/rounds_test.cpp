@@ -68,8 +68,7 @@ TEST_F(ObservedMeans, TellWhoTookWhichModel) {
   EXPECT_EQ(chosen[2].model, 3);
   EXPECT_LT(chosen[0].client, chosen[1].client);
 
-  Simulation secret(setup_on(pool, 1, 3, clients_hidden()));
-  secret.next_round();
+  BegunRun secret(setup_on(pool, 1, 3, clients_hidden()), 1);
   EXPECT_THAT(secret.next_round().choices, IsEmpty());
 
   algorithm.on_aggregate = [](Server& server) { server.choices = {0, -1, 2}; };
@@ -105,8 +104,7 @@ class FeatureSkewTest : public SmallRuns<> {
 };
 
 TEST_F(FeatureSkewTest, GivesEveryClientItsOwnLevelOfNoiseInEveryRound) {
-  Simulation simulation(setup({.noise = 0.5}));
-  while (!simulation.finished()) simulation.next_round();
+  FinishedRun simulation(setup({.noise = 0.5}));
   for (std::int64_t client = 0; client < 3; ++client) {
     const torch::Tensor plain = dataset.train.inputs.index_select(
         0, torch::tensor(partition[static_cast<std::size_t>(client)], torch::kInt64));
@@ -134,12 +132,9 @@ TEST_F(FeatureSkewTest, LeavesTheTestSetAsItIs) {
 
 TEST_F(FeatureSkewTest, GivesTheSameBitsForAnyNumberOfWorkersAndAfterARestart) {
   const WorkPool one(1, use_one_torch_thread);
-  Simulation alone(setup({.noise = 0.5}, one)), together(setup({.noise = 0.5}));
-  alone.next_round();
-  together.next_round();
-  Simulation resumed(setup({.noise = 0.5}));
-  resumed.restore(together.save());
-  for (Simulation* simulation : {&alone, &together, &resumed}) {
+  BegunRun alone(setup({.noise = 0.5}, one), 1), together(setup({.noise = 0.5}), 1);
+  ResumedRun resumed(setup({.noise = 0.5}), together);
+  for (Simulation* simulation : std::initializer_list<Simulation*>{&alone, &together, &resumed}) {
     while (!simulation->finished()) simulation->next_round();
     EXPECT_TRUE(torch::equal(simulation->params().flat(), alone.params().flat()));
   }

@@ -56,8 +56,7 @@ TEST_F(SimulationTest, ScoresTheGlobalModelOnTheTestExamples) {
 }
 
 TEST_F(SimulationTest, RemembersWhatClientsRemember) {
-  Simulation simulation(setup_on(pool, 5, 1));
-  while (!simulation.finished()) simulation.next_round();
+  FinishedRun simulation(setup_on(pool, 5, 1));
   const Checkpoint memory = unpack_checkpoint(simulation.save(), model);
   std::int64_t visits = 0;
   for (const auto& [client, state] : memory.client_states.held)
@@ -67,8 +66,7 @@ TEST_F(SimulationTest, RemembersWhatClientsRemember) {
 }
 
 TEST_F(SimulationTest, KeepsNothingOfARoundThatFails) {
-  Simulation simulation(setup());
-  simulation.next_round();
+  BegunRun simulation(setup(), 1);
   const Bytes before = simulation.save();
   algorithm.on_train = [](Client& client) {
     (void)client.oracle.exact_batch();
@@ -99,8 +97,7 @@ TEST_F(SimulationTest, ReportsEachClientThatIsDone) {
     EXPECT_EQ(clients, 3);
     done.insert(clients_done);
   };
-  Simulation simulation(watched);
-  simulation.next_round();
+  BegunRun simulation(watched, 1);
   EXPECT_EQ(done, (std::multiset<std::int64_t>{1, 2, 3}));
 }
 
@@ -112,12 +109,10 @@ std::string restoring_refusal(Simulation& simulation, const Bytes& bytes) {
 }
 
 TEST_F(SimulationTest, RefusesForeignCheckpointsAndStaysAsItWas) {
-  Simulation simulation(setup());
-  while (!simulation.finished()) simulation.next_round();
+  FinishedRun simulation(setup());
   const Bytes bytes = simulation.save();
 
-  Simulation brief(setup_on(pool, 4, 3));
-  brief.next_round();
+  BegunRun brief(setup_on(pool, 4, 3), 1);
   EXPECT_EQ(restoring_refusal(brief, bytes), "the checkpoint is of round 5, this run has 4 rounds");
 
   const Partition dealt_otherwise{{0, 1}, {2, 3}, {4, 5, 6, 7, 8, 9}}, fewer{{0, 1, 2}, {3}};

@@ -213,6 +213,23 @@ std::optional<double> odometer_reading(const Spent& spent) {
   return Odometer(AccountSettings()).epsilon(spent).epsilon;
 }
 
+/// A simulation that has done so many rounds.
+struct BegunRun : Simulation {
+  BegunRun(const SimulationSetup& setup, std::int64_t rounds) : Simulation(setup) {
+    while (rounds_done() < rounds) next_round();
+  }
+};
+
+/// One that has done all of them.
+struct FinishedRun : BegunRun {
+  explicit FinishedRun(const SimulationSetup& setup) : BegunRun(setup, setup.rounds) {}
+};
+
+/// One that goes on from where another is.
+struct ResumedRun : Simulation {
+  ResumedRun(const SimulationSetup& setup, Simulation& other) : Simulation(setup) { restore(other.save()); }
+};
+
 /// The message that the next round is refused with. It leaves no trace.
 inline std::string refused_round(Simulation& simulation) {
   const Bytes before = simulation.save();

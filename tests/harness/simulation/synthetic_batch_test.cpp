@@ -64,8 +64,7 @@ TEST_F(SyntheticBatches, StayAsTheyAreWithoutNormalisation) {
 
 TEST_F(SyntheticBatches, BelongToTheRoundThatIsCompleteAlone) {
   algorithm.on_aggregate = [&](Server& server) { server.synthetic = examples(); };
-  Simulation simulation(setup());
-  simulation.next_round();
+  BegunRun simulation(setup(), 1);
   const auto expect_the_first = [&] {
     EXPECT_EQ(simulation.rounds_done(), 1);
     EXPECT_TRUE(torch::allclose(simulation.synthetic().inputs, pixels, 0, 1e-7));
@@ -92,11 +91,9 @@ TEST_F(SyntheticBatches, BelongToTheRoundThatIsCompleteAlone) {
 }
 
 TEST_F(SyntheticBatches, AreNotPartOfACheckpoint) {
-  Simulation without(setup());
-  without.next_round();
+  BegunRun without(setup(), 1);
   algorithm.on_aggregate = [&](Server& server) { server.synthetic = examples(); };
-  Simulation with(setup());
-  with.next_round();
+  BegunRun with(setup(), 1);
   EXPECT_EQ(with.save(), without.save());
   with.restore(without.save());
   EXPECT_FALSE(with.synthetic().inputs.defined());

@@ -20,8 +20,7 @@ TEST_F(SeenUplinks, AreWhatTheServerReceives) {
       received = uplink.each().back()[kUpdate];
       server.params += uplink.mean(kUpdate);
     };
-    Simulation simulation(setup(policy));
-    simulation.next_round();
+    BegunRun simulation(setup(policy), 1);
     const std::int64_t client = draw_cohort(4, 2, 4, 2).back();
     const Bytes before = simulation.save();
     const SeenUplink seen = simulation.next_uplink(client);
