@@ -52,8 +52,8 @@ TEST_F(PublishedFilesTest, AreFoundWhenTheSearchFolderIsTheirOwn) {
 TEST_F(PublishedFilesTest, ThatAreAbsentAreReportedWithFoldersAndRemedy) {
   const std::string message = message_of([&] { find_published(wanted_, {folder_, folder_ / "nowhere"}); });
   EXPECT_THAT(message,
-              has_all("\"toy\"", "a, b", (folder_ / "toy").string(), (folder_ / "nowhere/toy-1.0").string()));
-  EXPECT_THAT(message, has_all("Set FEDARENA_DATA to a folder that holds toy/", "example.org"));
+              has_all("\"toy\"", "a, b", (folder_ / "toy").string(), (folder_ / "nowhere/toy-1.0").string(),
+                      "Set FEDARENA_DATA to a folder that holds toy/", "example.org"));
   expect_refused("in no folder at all", [&] { find_published(wanted_, {}); });
 }
 

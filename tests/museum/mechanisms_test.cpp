@@ -123,8 +123,8 @@ TEST_F(WeightedMean, IsRefusedWithTheReason) {
   const auto algorithm = fedavg("examples");
   Simulation simulation(setup(*algorithm));
   const std::string message = message_of([&] { simulation.next_round(); });
-  EXPECT_THAT(message, HasSubstr("weighted by \"examples\" under the policy \"client\""));
-  EXPECT_THAT(message, HasSubstr("the clip norm bounds what one client can change only there"));
+  EXPECT_THAT(message, has_all("weighted by \"examples\" under the policy \"client\"",
+                               "the clip norm bounds what one client can change only there"));
   EXPECT_EQ(simulation.rounds_done(), 0);
 }
 

@@ -146,8 +146,7 @@ TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
                                           }});
   EXPECT_THAT(report.exact, IsEmpty()) << "nothing was promised";
   const std::string text = render_text(report);
-  EXPECT_THAT(text, HasSubstr("makes no claim"));
-  EXPECT_THAT(text, HasSubstr("4 x  exact access"));
+  EXPECT_THAT(text, has_all("makes no claim", "4 x  exact access"));
   EXPECT_THAT(text, Not(HasSubstr("RDP")));
 }
 

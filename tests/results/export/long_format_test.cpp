@@ -108,9 +108,7 @@ TEST(LongCsv, SpellsWhatIsNoFiniteNumber) {
   run.rounds[0].test_loss = -INFINITY;
   run.rounds[1].test_loss = std::nan("");
   const std::string text = long_csv(std::vector{run});
-  EXPECT_THAT(text, HasSubstr(",1,epsilon_rdp,inf\n"));
-  EXPECT_THAT(text, HasSubstr(",1,test_loss,-inf\n"));
-  EXPECT_THAT(text, HasSubstr(",2,test_loss,nan\n"));
+  EXPECT_THAT(text, has_all(",1,epsilon_rdp,inf\n", ",1,test_loss,-inf\n", ",2,test_loss,nan\n"));
 }
 
 TEST(LongJsonLines, HasAnObjectALine) {

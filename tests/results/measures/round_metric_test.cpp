@@ -302,20 +302,18 @@ TEST_F(MetricTable, HasTheMetricInPlaceOfTheAccuracy) {
     add("fedprox", seed, ten_rounds(shift - 0.25));
   }
   const Table accuracy = table("accuracy@round=6");
-  EXPECT_THAT(to_markdown(reader_table(accuracy)), HasSubstr("| accuracy (%) at round 6 |"));
-  EXPECT_THAT(to_markdown(reader_table(accuracy)), HasSubstr("|        **78.13 ± 4.42** |"));
   EXPECT_THAT(to_markdown(reader_table(accuracy)),
-              HasSubstr("Accuracy after round 6: mean ± sample standard deviation over seeds."));
+              has_all("| accuracy (%) at round 6 |", "|        **78.13 ± 4.42** |",
+                      "Accuracy after round 6: mean ± sample standard deviation over seeds."));
   // Less is better.
   const Table loss = table("loss@epsilon=1.5");
-  EXPECT_THAT(to_markdown(reader_table(loss)), HasSubstr("| loss at epsilon ≤ 1.5 |"));
-  EXPECT_THAT(to_markdown(reader_table(loss)), HasSubstr("**0.2188 ± 0.0442**"));
-  EXPECT_THAT(to_latex(reader_table(loss)), HasSubstr("& {loss at epsilon $\\leq$ 1.5} &"));
-  EXPECT_THAT(to_latex(reader_table(loss)), HasSubstr("\\bfseries 0.2188 \\pm 0.0442"));
+  EXPECT_THAT(to_markdown(reader_table(loss)), has_all("| loss at epsilon ≤ 1.5 |", "**0.2188 ± 0.0442**"));
+  EXPECT_THAT(to_latex(reader_table(loss)),
+              has_all("& {loss at epsilon $\\leq$ 1.5} &", "\\bfseries 0.2188 \\pm 0.0442"));
   EXPECT_THAT(render_csv(loss), HasSubstr(",loss@epsilon=1.5,0.21875,0.04419"));
   const std::string json = render_json(loss);
-  EXPECT_THAT(json, HasSubstr("\"metric\": \"loss@epsilon=1.5\",\n      \"metric_mean\": 0.21875"));
-  EXPECT_THAT(json, HasSubstr("\"metric\": 0.25,\n          \"metric_round\": 6"));
+  EXPECT_THAT(json, has_all("\"metric\": \"loss@epsilon=1.5\",\n      \"metric_mean\": 0.21875",
+                            "\"metric\": 0.25,\n          \"metric_round\": 6"));
 }
 
 // Less seconds are better; nobody knows which matching loss is.

@@ -48,8 +48,7 @@ TEST(ClientChoices, AreDrawnModelByModel) {
   EXPECT_THAT(script,
               has_all("$model0 << END\n2 0\n4 0\n2 1\nEND\n", "$model2 << END\n1 0\n1 2\n4 2\nEND\n"));
   EXPECT_THAT(script, Not(HasSubstr("$model1")));
-  EXPECT_THAT(script, HasSubstr("set ytics ('5' 0, '9' 1, '7' 2)"));
-  EXPECT_THAT(script, HasSubstr("set xrange [0.5:4.5]"));
+  EXPECT_THAT(script, has_all("set ytics ('5' 0, '9' 1, '7' 2)", "set xrange [0.5:4.5]"));
   EXPECT_THAT(script, HasSubstr("set xtics 1\n")) << "no mark between two rounds";
   EXPECT_THAT(script, Not(HasSubstr("`")));
   EXPECT_THAT(run_gnuplot(script), HasSubstr("</svg>"));

@@ -85,8 +85,8 @@ TEST(CurvePlot, GivesACurveTheSameLookInEveryPanel) {
   const std::string script = svg_script(curves);
   EXPECT_THAT(script, HasSubstr("set multiplot layout 1,2\n"));
   const std::string look = "linecolor rgb '#d55e00' linewidth 2.5 dashtype 2 pointtype 5";
-  EXPECT_THAT(script, HasSubstr("$curve2 using 1:2 with linespoints " + look));
-  EXPECT_THAT(script, HasSubstr("$curve3 using 1:2 with linespoints " + look));
+  EXPECT_THAT(script, has_all("$curve2 using 1:2 with linespoints " + look,
+                              "$curve3 using 1:2 with linespoints " + look));
 }
 
 TEST(CurvePlot, RefusesWhatCannotBeToldApart) {
@@ -129,8 +129,7 @@ TEST(CurvePlot, IsDrawnInItsColours) {
 TEST(CurvePlot, NamesItsCurvesAsTheReaderOfTheFileReads) {
   EXPECT_THAT(run_gnuplot(svg_script(curve_plot_sample())), HasSubstr(">fedprox</text>"));
   const std::string tikz = run_gnuplot(curves_script(curve_plot_sample(), {}, kTikzTerminal));
-  EXPECT_THAT(tikz, HasSubstr("accuracy (\\%)"));
-  EXPECT_THAT(tikz, HasSubstr("a\\_b"));
+  EXPECT_THAT(tikz, has_all("accuracy (\\%)", "a\\_b"));
 }
 
 }  // namespace

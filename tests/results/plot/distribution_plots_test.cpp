@@ -16,11 +16,9 @@ namespace {
 TEST(HeatMapPlot, HoldsEveryCountAndTheLargestAsItsScale) {
   const std::string script =
       heat_map_script({.title = "a \"b\\c\"", .counts = {{10, 0, 3}, {0, 7, 12}}}, kSvgTerminal);
-  EXPECT_THAT(script, HasSubstr("set title \"a \\042b\\134c\\042\"\n"));
-  EXPECT_THAT(script, HasSubstr("$counts << END\n10 0 3\n0 7 12\nEND\n"));
-  EXPECT_THAT(script, HasSubstr("set cbrange [0:12]\n"));
-  EXPECT_THAT(script, HasSubstr("set xrange [-0.5:2.5]\nset yrange [1.5:-0.5]\n"));
-  EXPECT_THAT(script, HasSubstr("with labels"));
+  EXPECT_THAT(script, has_all("set title \"a \\042b\\134c\\042\"\n", "$counts << END\n10 0 3\n0 7 12\nEND\n",
+                              "set cbrange [0:12]\n", "set xrange [-0.5:2.5]\nset yrange [1.5:-0.5]\n",
+                              "with labels"));
 }
 
 TEST(HeatMapPlot, OfManyClientsHasNoLabelsAndFewerMarks) {
@@ -78,8 +76,8 @@ TEST(HistogramScript, HasABoxForEveryBinInPercent) {
 }
 
 TEST(HistogramScript, MarksTheLimitsOfClippingThatAreInSight) {
-  EXPECT_THAT(histogram_script(kHistogram, kPngTerminal), HasSubstr("from 0, graph 0 to 0, graph 1"));
-  EXPECT_THAT(histogram_script(kHistogram, kPngTerminal), HasSubstr("from 1, graph 0 to 1, graph 1"));
+  EXPECT_THAT(histogram_script(kHistogram, kPngTerminal),
+              has_all("from 0, graph 0 to 0, graph 1", "from 1, graph 0 to 1, graph 1"));
   const PixelHistogram inside{.edges = {0.25, 0.5, 0.75}, .shares = {0.5, 0.5}};
   EXPECT_THAT(histogram_script(inside, kPngTerminal), Not(HasSubstr("arrow")));
   EXPECT_THAT(histogram_script(inside, kPngTerminal), Not(HasSubstr("limits of clipping")));

@@ -50,9 +50,9 @@ Examples: gradients that the oracle took of clients' examples, one for each time
 Notes:
 - partition of digits: iid(clients=10,seed=...): seed 1 index hash 000000000000abc1, seed 2 index hash 000000000000abc2
 )");
-  EXPECT_THAT(to_latex(reader_table(table, selection)),
-              HasSubstr("feddm & 20.0 k & $\\geq$ 100 k & 12.8 k & 1.56 MiB"));
-  EXPECT_THAT(to_latex(reader_table(table, selection)), HasSubstr("affine maps); $\\geq$: a plugin"));
+  EXPECT_THAT(
+      to_latex(reader_table(table, selection)),
+      has_all("feddm & 20.0 k & $\\geq$ 100 k & 12.8 k & 1.56 MiB", "affine maps); $\\geq$: a plugin"));
 }
 
 TEST(Cost, IsAlwaysInWhatProgramsRead) {
@@ -60,10 +60,10 @@ TEST(Cost, IsAlwaysInWhatProgramsRead) {
                                              found(counted("feddm", 2, 641, {702, 5000, false}))});
   EXPECT_THAT(render_csv(table), HasSubstr(",640.5,701,5000,true,819200,1638400,"));
   const std::string json = render_json(table);
-  EXPECT_THAT(json, HasSubstr("\"examples\": 640.5,\n      \"gradients\": 701,\n      \"operations\": 5000,\n"
-                              "      \"operations_at_least\": true,"));
-  EXPECT_THAT(json, HasSubstr("\"examples\": 641,\n          \"gradients\": 702,\n          \"operations\": "
-                              "5000,\n          \"operations_at_least\": false"));
+  EXPECT_THAT(json, has_all("\"examples\": 640.5,\n      \"gradients\": 701,\n      \"operations\": 5000,\n"
+                            "      \"operations_at_least\": true,",
+                            "\"examples\": 641,\n          \"gradients\": 702,\n          \"operations\": "
+                            "5000,\n          \"operations_at_least\": false"));
 }
 
 // A run whose rounds were counted.

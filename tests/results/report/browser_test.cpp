@@ -248,9 +248,9 @@ TEST_F(Browser, SaysWhichCurvesAreDrawn) {
             {.summary = [](Summary& summary) { summary.dataset = "letters"; }});
   const std::string html = make_report(find_runs(std::vector{folder.path()})).html;
   const std::string dom = dom_of(html);
-  EXPECT_THAT(dom, HasSubstr("data-curves=\"10\""));
-  EXPECT_THAT(dom, HasSubstr("<p id=\"chart-caption\">data set digits: 10 of 12 curves are drawn</p>"));
-  EXPECT_THAT(dom, HasSubstr("algorithm-08, algorithm-11. The table below"));
+  EXPECT_THAT(dom, has_all("data-curves=\"10\"",
+                           "<p id=\"chart-caption\">data set digits: 10 of 12 curves are drawn</p>",
+                           "algorithm-08, algorithm-11. The table below"));
 }
 
 TEST_F(Browser, FitsANarrowWindow) { EXPECT_EQ(seen("--window-size=500,900")["wide"], false); }

@@ -33,9 +33,9 @@ TEST(PartitionMap, OfFewClientsPrintsEachCountInItsPlace) {
   EXPECT_THAT(html, HasSubstr("<text x=\"119\" y=\"45\">1000</text>"));
   EXPECT_THAT(html, HasSubstr("M100 36h38v18h-38zM138 36h38v18h-38z"));  // 1000 and 1002 of class 1
   EXPECT_THAT(html, Not(HasSubstr("M138 18")));                          // none of class 0 at client 2
-  EXPECT_THAT(html, HasSubstr("aria-label=\"Examples of each class that each client holds: 3 clients, 2 "
-                              "classes, up to 1002 examples\""));
-  EXPECT_THAT(html, HasSubstr("Seed 1: columns are 3 clients, rows are 2 classes, from class 0 at the top."));
+  EXPECT_THAT(html, has_all("aria-label=\"Examples of each class that each client holds: 3 clients, 2 "
+                            "classes, up to 1002 examples\"",
+                            "Seed 1: columns are 3 clients, rows are 2 classes, from class 0 at the top."));
 }
 
 // 500 of 1002 is half of the colour, rounded up to a sixteenth; numbers stand on a paler one.
@@ -100,8 +100,7 @@ TEST_F(ReportedPartition, HasOneMapForAllItsRuns) {
   const Report made = report();
   EXPECT_THAT(made.problems, IsEmpty());
   EXPECT_EQ(maps(made), 1U);
-  EXPECT_THAT(made.html, HasSubstr("<figcaption>Seed 2: columns are 3 clients"));
-  EXPECT_THAT(made.html, HasSubstr(">1002</text>"));
+  EXPECT_THAT(made.html, has_all("<figcaption>Seed 2: columns are 3 clients", ">1002</text>"));
   EXPECT_THAT(made.html, Not(HasSubstr("fedarena partition FILE")));
 }
 

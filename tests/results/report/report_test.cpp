@@ -59,12 +59,12 @@ TEST_F(ReportTest, HasASectionForEverything) {
   const std::string body = body_of(report);
   for (const char* id : {"summary", "results", "curves", "runs", "partitions", "privacy", "images",
                          "environment", "reproduce"}) {
-    EXPECT_THAT(body, HasSubstr(fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">", id)));
-    EXPECT_THAT(body, HasSubstr(fmt::format("<a href=\"#{}\">", id)));
+    EXPECT_THAT(body, has_all(fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">", id),
+                              fmt::format("<a href=\"#{}\">", id)));
   }
   EXPECT_THAT(body, Not(HasSubstr("id=\"problems\"")));
-  EXPECT_THAT(body, HasSubstr("4: 4 finished, 0 unfinished, 0 not readable"));
-  EXPECT_THAT(body, HasSubstr("data-key=\"55\">55.00 ± 7.07</td>"));
+  EXPECT_THAT(body,
+              has_all("4: 4 finished, 0 unfinished, 0 not readable", "data-key=\"55\">55.00 ± 7.07</td>"));
   EXPECT_THAT(body, HasSubstr("data-key=\"50\">50.00 %</td>"));  // in the table of runs
   EXPECT_THAT(body, has_all("seed 1: 000000000000abc1, seed 2: 000000000000abc2",
                             "1000 to 1002, median 1001 (seed 1)",
@@ -97,8 +97,7 @@ TEST_F(ReportTest, MarksWhatTheEpsilonOfARunRestsOn) {
     summary.privacy->assumed = true;
     summary.audit = CanaryAudit{.kind = "gradient", .canaries = 100, .guesses = 20, .control = true};
   });
-  EXPECT_THAT(runs(), HasSubstr("†"));
-  EXPECT_THAT(runs(), HasSubstr("dp-fedavg (control)"));
+  EXPECT_THAT(runs(), has_all("†", "dp-fedavg (control)"));
   EXPECT_THAT(page(), ContainsRegex("epsilon [0-9.]+† by RDP, [0-9.]+† by PLD"));
   EXPECT_EQ(data_of(made())["rows"][0]["name"], "dp-fedavg (control)†");
 }
@@ -344,8 +343,8 @@ TEST_F(ReportTest, SaysWhereEnvironmentsDiffer) {
   for (const std::int64_t seed : {1, 2, 3}) write_run(folder_ / std::to_string(seed), "fedavg", seed, 0.5);
   put(folder_ / "3" / kEnvironmentFile, R"({"cores": 64, "processor": "abacus"})");
   const std::string body = page();
-  EXPECT_THAT(body, HasSubstr("<td>2 (2 runs); 64 (1 run)</td>"));
-  EXPECT_THAT(body, HasSubstr("<th scope=\"row\">processor</th><td>abacus</td>"));
+  EXPECT_THAT(body,
+              has_all("<td>2 (2 runs); 64 (1 run)</td>", "<th scope=\"row\">processor</th><td>abacus</td>"));
 }
 
 // The vectors of RFC 4648, section 10, and bytes of every value.

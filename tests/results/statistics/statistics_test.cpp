@@ -115,8 +115,8 @@ TEST(IntervalTable, ShowsHalfWidthsAndSaysSo) {
   const std::vector<FoundRun> runs = runs_of("fedavg", 3);
   const Table table = make_table(runs, {}, PlusMinus::kHalfWidth);
   const std::string markdown = to_markdown(reader_table(table));
-  EXPECT_THAT(markdown, HasSubstr("72.00 ± 2.48 |"));
-  EXPECT_THAT(markdown, HasSubstr("mean ± half-width of its 95 % interval (Student's t) over seeds."));
+  EXPECT_THAT(markdown,
+              has_all("72.00 ± 2.48 |", "mean ± half-width of its 95 % interval (Student's t) over seeds."));
   EXPECT_THAT(markdown, Not(HasSubstr("standard deviation")));
   EXPECT_THAT(to_latex(reader_table(table)), HasSubstr("72.00 \\pm 2.48"));
   const std::string deviations = to_markdown(reader_table(make_table(runs)));
@@ -138,8 +138,8 @@ TEST(IntervalTable, SaysWhereThereIsNone) {
 TEST(IntervalTable, IsAlwaysInWhatProgramsRead) {
   const Table table = make_table(runs_of("fedavg", 3));
   EXPECT_THAT(render_json(table), HasSubstr("\"accuracy_half_width_95\": 0.0248413"));
-  EXPECT_THAT(render_csv(table), HasSubstr(",metric_std,accuracy_half_width_95,rmse_half_width_95,"));
-  EXPECT_THAT(render_csv(table), HasSubstr(",,,,0.0248413"));
+  EXPECT_THAT(render_csv(table),
+              has_all(",metric_std,accuracy_half_width_95,rmse_half_width_95,", ",,,,0.0248413"));
 }
 
 // Two seeds of clients: 12.706 / sqrt(2) = 8.985 standard deviations.

@@ -102,8 +102,7 @@ TEST(PrivacyNotes, CollectsWhatIsNoteworthyInAnySeed) {
   first.privacy->budget = 3;
   first.privacy->as_if_rdp = first.privacy->as_if_pld = Claim{.epsilon = 0.5};
   const Table table = table_of({first, second});
-  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("| 14-20‡ |"));
-  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("2.79 (as if unproven*)"));
+  EXPECT_THAT(to_markdown(reader_table(table)), has_all("| 14-20‡ |", "2.79 (as if unproven*)"));
   EXPECT_THAT(table.notes, Contains(HasSubstr("seed 2: stopped after 14 of 20 rounds")));
   EXPECT_THAT(table.notes, Contains("fedavg: as if*, epsilon (RDP, PLD) is unproven: why"));
 }

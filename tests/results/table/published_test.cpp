@@ -121,12 +121,11 @@ TEST(Published, StandsBesideItsRow) {
   first.std = 6.9;
   first.n = 3;
   add_published(table, references({first, figure({{"alpha", "1"}, {"label", "fedprox"}}, 72)}));
-  EXPECT_THAT(to_markdown(reader_table(table)),
-              HasSubstr("| partition.alpha | algorithm | rounds | seeds | accuracy (%) "
-                        "| published (%) | epsilon |"));
-  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("|    **50.00** |   45.25 ± 6.9 |"));
-  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("|    **50.00** |            72 |"));
-  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("|             - |"));
+  EXPECT_THAT(
+      to_markdown(reader_table(table)),
+      has_all("| partition.alpha | algorithm | rounds | seeds | accuracy (%) "
+              "| published (%) | epsilon |",
+              "|    **50.00** |   45.25 ± 6.9 |", "|    **50.00** |            72 |", "|             - |"));
   EXPECT_THAT(table.notes, Contains("published: Doe 2022, Table 3; n = 3 where it is said"));
   EXPECT_THAT(to_latex(reader_table(table)),
               HasSubstr("Published: the figures of others, as the notes say;"));
@@ -152,8 +151,7 @@ TEST(Published, OfSeveralSourcesSaysWhoseEachFigureIs) {
       {.text = "Roe", .metric = {.text = "accuracy"}, .selection = "best round on the test set"});
   two.figures[1].source = 1;
   add_published(table, two);
-  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("45 [1] |"));
-  EXPECT_THAT(to_markdown(reader_table(table)), HasSubstr("46 [2] |"));
+  EXPECT_THAT(to_markdown(reader_table(table)), has_all("45 [1] |", "46 [2] |"));
   EXPECT_THAT(table.notes, Contains("published [1]: Doe 2022, Table 3"));
   EXPECT_THAT(table.notes, Contains("published [2]: Roe; theirs is the best round on the test set"));
 }

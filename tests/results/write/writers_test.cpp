@@ -112,8 +112,7 @@ Notes:
 - a|b & **x** <i>
 )");
   std::string latex = to_latex(table), html = to_html_page(table);
-  EXPECT_THAT(latex, HasSubstr("$\\varepsilon$ (RDP)"));
-  EXPECT_THAT(latex, HasSubstr(" & \\bfseries 2.79 \\\\\n"));
+  EXPECT_THAT(latex, has_all("$\\varepsilon$ (RDP)", " & \\bfseries 2.79 \\\\\n"));
   EXPECT_THAT(html, HasSubstr("<td class=\"number\"><strong>2.79</strong></td></tr>"));
   // Caption, legend, heading, cell and note.
   EXPECT_EQ(times(latex, R"(a\textbar{}b \& **x** \textless{}i\textgreater{})"), 5);
@@ -140,8 +139,7 @@ TEST(Writers, NameRowsAndColumnsForThoseWhoHearIt) {
 
 TEST(Writers, MakeAPageThatLoadsNothing) {
   const std::string html = to_html_page(column_of({number_cell("1.5")}));
-  EXPECT_THAT(html, HasSubstr("<meta charset=\"utf-8\">"));
-  EXPECT_THAT(html, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(html, has_all("<meta charset=\"utf-8\">", "default-src 'none'"));
   for (const char* outside : {"http:", "https:", "<script", "src=", "href=", "data-key"})
     EXPECT_THAT(html, Not(HasSubstr(outside)));
 }
