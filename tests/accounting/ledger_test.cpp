@@ -339,16 +339,6 @@ TEST(Ledger, TellsWhetherAttemptsVaried) {
   EXPECT_TRUE(varies({{1, once}, {1, once}, {2, twice}}));
 }
 
-TEST(Ledger, NamesItsUnits) {
-  EXPECT_EQ(name(Unit::kNothing), "none");
-  EXPECT_EQ(name(Unit::kRecord), "record");
-  EXPECT_EQ(name(Unit::kClient), "client");
-  EXPECT_EQ(name(Unit::kLocal), "local");
-  EXPECT_EQ(name(Adjacency::kAddRemove), "add-remove");
-  EXPECT_EQ(name(Adjacency::kReplaceOne), "replace-one");
-  EXPECT_EQ(name(Adjacency::kZeroOut), "zero-out");
-}
-
 TEST(Ledger, RefusesWhatCannotBe) {
   Ledger ledger = sample_ledger();
   EXPECT_THROW(ledger.add_client(0, 600), Bug);
