@@ -184,6 +184,18 @@ std::string divergence(const Match& match, const Pair& pair, const RoundMetric& 
   return {};
 }
 
+// The first run that spent less because something ended it.
+std::string early_end(const Match& match, const Pair& pair, const RoundMetric& metric) {
+  if (!is_spent_until_the_end(metric)) return {};
+  for (const SeedPair& seed : pair.seeds) {
+    for (const RowRuns* row : {match.left, match.right}) {
+      if (ended_early(*row->of_seed(seed.seed)->summary))
+        return fmt::format("{} ended early (seed {})", row->name, seed.seed);
+    }
+  }
+  return {};
+}
+
 // `number_of`: what each run is compared by.
 Pair make_pair(const Match& match, const RoundMetric& metric,
                const std::function<double(const FoundRun*)>& number_of) {
@@ -205,6 +217,7 @@ Pair make_pair(const Match& match, const RoundMetric& metric,
   }
   std::ranges::sort(pair.unpaired);
   pair.no_statement = divergence(match, pair, metric);
+  if (pair.no_statement.empty()) pair.no_statement = early_end(match, pair, metric);
   if (!pair.no_statement.empty()) return pair;
   if (pair.seeds.size() < kLeastSeeds) pair.no_statement = too_few(pair.seeds.size());
   pair.differences = paired_differences(left, right);

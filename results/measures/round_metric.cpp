@@ -239,6 +239,10 @@ Reading read_metric(const RoundMetric& metric, const Summary& summary, const std
   return {.missing = fmt::format("no attack with the score {}; fedarena attack makes one", quantity.part)};
 }
 
+bool is_spent_until_the_end(const RoundMetric& metric) {
+  return !metric.quantity.evaluated && metric.moment == Moment::kLast;
+}
+
 Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,
                     std::span<const RoundRecord> rounds) {
   const DrawnSizes chosen_by = metric.moment == Moment::kBytes ? DrawnSizes::kCohorts : DrawnSizes::kNone;

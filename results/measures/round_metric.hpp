@@ -34,6 +34,10 @@ struct RoundMetric {
 /// else is an Error that says what is allowed.
 RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs = {});
 
+/// Whether it says what a run spent until it ended. Who had to end early spent less, which is no merit: where
+/// any run did (`ended_early`), nobody is better by it.
+bool is_spent_until_the_end(const RoundMetric& metric);
+
 /// What it may be of, without what algorithms observe, for help.
 std::vector<std::string> metric_names();
 

@@ -254,6 +254,10 @@ Cost total_cost(std::span<const RoundRecord> rounds) {
   return total;
 }
 
+bool ended_early(const Summary& summary) {
+  return !summary.stopped.empty() || (summary.privacy && !summary.privacy->stopped.empty());
+}
+
 bool diverged(const Summary& summary) {
   return summary.final_test_loss && !std::isfinite(*summary.final_test_loss);
 }

@@ -163,6 +163,8 @@ Cost total_cost(std::span<const RoundRecord> rounds);
 
 /// Whether the run is finished with a model whose test loss is nan or infinite.
 bool diverged(const Summary& summary);
+/// Whether a budget of epsilon or a rule of `[stopping]` ended the run before its planned rounds.
+bool ended_early(const Summary& summary);
 
 /// "running", "interrupted", "failed" or "finished", and in parentheses what ended the run before its last
 /// planned round (its budget of epsilon, or a rule of `[stopping]`) and that it diverged.

@@ -126,9 +126,7 @@ std::vector<std::string> read_metric(const RoundMetric& metric, std::vector<Row>
                                   seeds_text(seeds), seeds.size() == 1 ? "has" : "have", reason));
     }
   }
-  // Who had to end early spent less, which is no merit.
-  if (!metric.quantity.evaluated && metric.moment == Moment::kLast &&
-      std::ranges::any_of(rows, is_stopped_early)) {
+  if (is_spent_until_the_end(metric) && std::ranges::any_of(rows, is_stopped_early)) {
     for (Row& row : rows) {
       if (row.result) row.result->better = Better::kNeither;
     }

@@ -264,10 +264,7 @@ std::span<const CatalogueEntry* const> client_columns() {
 }
 
 bool is_stopped_early(const Row& row) {
-  return std::ranges::any_of(row.seeds, [](const SeedResult& seed) {
-    const auto& privacy = seed.summary.privacy;
-    return !seed.summary.stopped.empty() || (privacy && !privacy->stopped.empty());
-  });
+  return std::ranges::any_of(row.seeds, [](const SeedResult& seed) { return ended_early(seed.summary); });
 }
 
 std::string rounds_done(const Row& row) {

@@ -10,6 +10,7 @@
 #include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/recorded_run.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {
@@ -97,6 +98,24 @@ TEST(Pairs, AreOfOneAlgorithmInTwoFolders) {
                                    {});
   EXPECT_THAT(names(pairs), ElementsAre("fedavg (runs/a) : fedavg (runs/b)"));
   EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "fedavg (runs/b) is better");
+}
+
+// Which is no merit, as in a table.
+TEST(Pairs, SayNothingByWhatWasSpentWhereOneEndedEarly) {
+  const Scratch folder;
+  std::vector<FoundRun> runs;
+  for (const char* label : {"fedavg", "fedprox"}) {
+    const RecordedRun run(folder / label, {.policy = "none", .label = label});
+    runs.push_back({.path = run.path(), .summary = RunDirectory::open(run.path()).summary()});
+  }
+  const auto verdict_by = [&](const char* metric) {
+    const Pairs pairs = compare_rows(runs, {.metric = parse_round_metric(metric)});
+    return verdict_text(pairs.pairs.front(), pairs.metric);
+  };
+  EXPECT_EQ(verdict_by("round"), "one seed: no statement");
+  runs[1].summary->stopped = kStoppedByPatience;
+  EXPECT_EQ(verdict_by("round"), "fedprox ended early (seed 1): no statement");
+  EXPECT_EQ(verdict_by("accuracy"), "one seed: no statement");
 }
 
 // What a folder's name may not tell; what a grid gives stands in the names of rows.
