@@ -274,16 +274,6 @@ std::map<std::string, std::string> row_conditions(const ResolvedSettings& settin
     return std::ranges::none_of(kConditions,
                                 [&](std::string_view begin) { return setting.first.starts_with(begin); });
   });
-  // The last round is evaluated anyway. But of tests of clients a table has the best round, too, and
-  // validation ends runs and chooses rounds among those that are evaluated.
-  const auto is_used = [&](const char* key, std::initializer_list<std::string_view> unused) {
-    const auto found = conditions.find(key);
-    return found != conditions.end() && !contains(unused, found->second);
-  };
-  if (!is_used("evaluation.per_client", {"false"}) &&
-      !is_used("evaluation.validation_fraction", {"0.0", "0"}) &&
-      !is_used("evaluation.held_out_clients", {"0.0", "0"}))
-    conditions.erase("evaluation.every");
   return conditions;
 }
 

@@ -224,17 +224,6 @@ TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
   EXPECT_THAT(rows_of({run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "")}), ElementsAre("dp-fedavg: 2"));
 }
 
-TEST(RowConditions, HaveTheRoundsOfEvaluationsWhereTheBestOneCounts) {
-  const auto has_every = [](const std::string& rest) {
-    return row_conditions(resolved_settings("[evaluation]\nevery = 2\n" + rest)).contains("evaluation.every");
-  };
-  EXPECT_FALSE(has_every("per_client = false\n"));
-  EXPECT_TRUE(has_every("per_client = true\n"));
-  EXPECT_FALSE(has_every("validation_fraction = 0.0\nheld_out_clients = 0.0\n"));
-  EXPECT_TRUE(has_every("validation_fraction = 0.1\n"));
-  EXPECT_TRUE(has_every("held_out_clients = 0.1\n"));
-}
-
 // Two experiment files of one name.
 TEST(Rows, OfOtherConditionsHaveNoBest) {
   const auto run_of = [](const std::string& label, double accuracy, const std::string& settings) {
