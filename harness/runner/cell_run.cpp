@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "harness/runner/rank_worker.hpp"
 #include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/cell_record.hpp"
@@ -124,7 +126,7 @@ class CellRun {
       crew.begin(describe_for_ranks(cell_, shared_.resources.inputs),
                  shared_.resources.inputs.for_host(experiment_));
     });
-    record_.restore(simulation);
+    say_where_it_goes_on(simulation, record_.restore(simulation));
     shared_.progress.begin_cell(name_, simulation.rounds_done(), experiment_.rounds);
     const Stopping& stopping = experiment_.stopping;
     results::StoppingRule rule({.target_accuracy = stopping.target_accuracy,
@@ -150,6 +152,18 @@ class CellRun {
       throw;
     }
     return true;
+  }
+
+  // Of a run that was left. `dropped`: rounds that were made after its last checkpoint.
+  void say_where_it_goes_on(const Simulation& simulation, std::int64_t dropped) const {
+    const std::int64_t done = simulation.rounds_done();
+    if (done == 0 && dropped == 0) return;
+    const std::string again = dropped == 0
+                                  ? ""
+                                  : fmt::format("; {} made after its last checkpoint {} made again",
+                                                counted(dropped, "round"), dropped == 1 ? "is" : "are");
+    say(done == 0 ? fmt::format("begins again: no checkpoint holds its {} so far", counted(dropped, "round"))
+                  : fmt::format("goes on after round {}{}", done, again));
   }
 
   // Where an algorithm says that it was interrupted.

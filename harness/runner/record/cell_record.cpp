@@ -132,7 +132,7 @@ void CellRecord::open(const fs::path& path, const std::string& toml) {
   summary_ = std::move(written);
 }
 
-void CellRecord::restore(Simulation& simulation) {
+std::int64_t CellRecord::restore(Simulation& simulation) {
   std::optional<Published> published;
   std::optional<results::RoundRecord> unpublished;
   if (directory_->has(results::kCheckpointFile)) {
@@ -174,6 +174,8 @@ void CellRecord::restore(Simulation& simulation) {
   } else {  // of a run that begins again, this process is the first
     own().write_file_atomically(results::kEnvironmentFile, results::json_text(environment_, 1) + "\n");
   }
+  const std::int64_t dropped =
+      std::max<std::int64_t>(0, directory_->rounds_recorded() - simulation.rounds_done());
   const bool lacks_last = unpublished && directory_->rounds_recorded() < simulation.rounds_done();
   own().truncate_rounds(simulation.rounds_done() - (lacks_last ? 1 : 0));
   if (unpublished) publish(*unpublished, simulation);
@@ -181,6 +183,7 @@ void CellRecord::restore(Simulation& simulation) {
                                                      simulation.rounds_done() + 1))
     own().write_file_atomically(results::kEnvironmentFile, *with_build);
   write_summary(results::kRunning);
+  return dropped;
 }
 
 // It is written first of what a round leaves.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/stream.hpp"
@@ -63,9 +64,19 @@ TEST_F(Interruption, CtrlCLeavesARunThatResumesToTheSameBits) {
   EXPECT_TRUE(fs::exists(run / results::kCheckpointFile));
   EXPECT_THAT(call("list out").out, HasSubstr("  interrupted  "));
 
-  succeed(kResume);
+  EXPECT_THAT(succeed(kResume).err,
+              HasSubstr(fmt::format("\nscaffold, seed 1: goes on after round {}\n", summary.rounds_done)));
   succeed(kUnbroken);
   expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
+}
+
+TEST_F(Interruption, IsSaidToHaveCostRoundsWhereAKillLeftNoCheckpoint) {
+  many_rounds({"fedavg"}).write_to(scratch);
+  EXPECT_EQ(signal_cell(scratch, kRun, "fedavg-seed-1", 3, SIGKILL).signal, SIGKILL);
+  const std::int64_t lost = rounds_on_disk(scratch / "out/fedavg-seed-1");
+  EXPECT_THAT(succeed(kResume).err,
+              HasSubstr(fmt::format(
+                  "\nfedavg, seed 1: begins again: no checkpoint holds its {} rounds so far\n", lost)));
 }
 
 TEST_F(Interruption, WhatElseStopsProgramsIsAsOrderlyAsCtrlC) {
