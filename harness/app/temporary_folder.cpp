@@ -5,11 +5,14 @@
 #include <string>
 #include <system_error>
 
+#include "fedarena/base/error.hpp"
+
+#include "harness/app/stop_on_signal.hpp"
 #include "results/record/durable_file.hpp"
 
 namespace fedarena {
 
-TemporaryFolder::TemporaryFolder() {
+TemporaryFolder::TemporaryFolder() : stop_(stop_on_signal()) {
   std::error_code failure;
   const std::filesystem::path place = std::filesystem::temp_directory_path(failure);
   if (failure) {
@@ -25,6 +28,10 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+void TemporaryFolder::check_stop() const {
+  if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
 }
 
 }  // namespace fedarena

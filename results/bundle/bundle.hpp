@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -71,8 +72,10 @@ BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::str
 
 /// Unpacks a bundle into `folder`, one run directory below it for each of its runs, and compares every file
 /// with the manifest. Throws Error when it is not a bundle, is damaged or cut off, holds a file that the
-/// manifest does not list or lacks one that it does; what was unpacked by then is left.
-Manifest unpack_bundle(const std::filesystem::path& file, const std::filesystem::path& folder);
+/// manifest does not list or lacks one that it does, and Interrupted once `stop` is set; what was unpacked by
+/// then is left.
+Manifest unpack_bundle(const std::filesystem::path& file, const std::filesystem::path& folder,
+                       const std::atomic<bool>* stop = nullptr);
 
 /// In what two run directories were made by different builds or machines, as far as that can change a bit of
 /// a result: program, compiler, LibTorch, BLAS, processor, device, GPU, and the plugin of the run's

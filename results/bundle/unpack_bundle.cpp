@@ -42,8 +42,8 @@ using Sink = std::function<void(std::string_view)>;
 // The archive, one file after the other.
 class Members {
  public:
-  explicit Members(const fs::path& file)
-      : file_(file.string()), packed_(file), reader_(archive_read_new(), archive_read_free) {
+  Members(const fs::path& file, const std::atomic<bool>* stop)
+      : file_(file.string()), packed_(file), stop_(stop), reader_(archive_read_new(), archive_read_free) {
     archive_read_support_format_tar(reader_.get());
     // Else libarchive passes over what stands behind the tar's end.
     archive_read_set_format_option(reader_.get(), "tar", "read_concatenated_archives", "1");
@@ -75,6 +75,7 @@ class Members {
   void read(const std::string& name, std::int64_t most, const Sink& sink) {
     std::int64_t size = 0;
     while (true) {
+      if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) throw Interrupted();
       const la_ssize_t count = archive_read_data(reader_.get(), block_.data(), block_.size());
       if (count < 0) damaged();
       if (count == 0) return;
@@ -112,6 +113,7 @@ class Members {
 
   std::string file_;
   GzipFile packed_;
+  const std::atomic<bool>* stop_;
   std::unique_ptr<archive, int (*)(archive*)> reader_;
   std::vector<std::uint8_t> inflated_ = std::vector<std::uint8_t>(kBlock);
   std::string block_ = std::string(kBlock, '\0');
@@ -138,8 +140,8 @@ std::string unpack(Members& members, const std::string& name, std::int64_t size,
 
 }  // namespace
 
-Manifest unpack_bundle(const fs::path& file, const fs::path& folder) {
-  Members members(file);
+Manifest unpack_bundle(const fs::path& file, const fs::path& folder, const std::atomic<bool>* stop) {
+  Members members(file, stop);
   if (members.next() != kManifestFile) members.refuse("its first file is not a manifest");
   std::string text;
   members.read(kManifestFile, kMostManifestBytes, [&](std::string_view bytes) { text += bytes; });

@@ -125,7 +125,7 @@ std::vector<fs::path> folders_of(const std::vector<fs::path>& paths, std::deque<
     }
     const TemporaryFolder& folder = unpacked.emplace_back();
     try {
-      results::unpack_bundle(path, folder.path());
+      results::unpack_bundle(path, folder.path(), &folder.stop());
     } catch (const Error& error) {
       if (paths.size() == 1) throw;
       findings.broken({results::in_one_line(error)});
@@ -181,6 +181,7 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
   std::vector<results::FoundRun> readable;
   results::TrialFolders trials;
   for (const results::FoundRun& run : runs) {
+    if (!unpacked.empty()) unpacked.front().check_stop();
     if (verify(run, verify_data, trials, findings)) readable.push_back(run);
   }
   findings.add(results::verify_common_data(readable));

@@ -14,7 +14,6 @@
 
 #include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
-#include "harness/app/stop_on_signal.hpp"
 #include "harness/app/temporary_folder.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/random_source.hpp"
@@ -124,7 +123,8 @@ int run_replay(const ReplayArguments& arguments) {
   if (!arguments.out.empty()) check_outside_runs("--out", arguments.out);
   const TemporaryFolder unpacked;
   const TemporaryFolder thrown_away;
-  const results::Manifest manifest = results::unpack_bundle(arguments.file, unpacked.path());
+  const results::Manifest manifest =
+      results::unpack_bundle(arguments.file, unpacked.path(), &unpacked.stop());
   const fs::path out = arguments.out.empty() ? thrown_away.path() : arguments.out;
   check_empty(manifest, out);
   const LoadedPlugins plugins = load_plugins(arguments.plugin_path);
@@ -135,6 +135,7 @@ int run_replay(const ReplayArguments& arguments) {
   };
   // Before hours are spent on the first.
   for (SharedInputs inputs; const results::BundledRun& bundled : manifest.runs) {
+    unpacked.check_stop();
     const PlannedCell cell = cell_of(bundled);
     const Experiment& experiment = cell.point->experiment;
     check_device(bundled.folder, experiment.device);
@@ -151,7 +152,7 @@ int run_replay(const ReplayArguments& arguments) {
     // A folder that was renamed holds one of the run's own name.
     if (options.out.filename() == cell.folder()) options.out = options.out.parent_path();
     options.workers = arguments.workers;
-    if (!run_cells({cell}, plugins.host, options, stop_on_signal())) {
+    if (!run_cells({cell}, plugins.host, options, unpacked.stop())) {
       print(stderr, "Stopped; a replay starts over the next time{}.\n",
             arguments.out.empty() ? "" : fmt::format(", once {} is removed", arguments.out.string()));
       return kInterrupted;

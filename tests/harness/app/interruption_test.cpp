@@ -268,6 +268,22 @@ TEST_F(Interruption, ACellIsRunByOneProcessAtATime) {
   EXPECT_EQ(rounds_on_disk(run), 1000);
 }
 
+TEST_F(Interruption, LeavesNothingOfWhatABundleWasUnpackedTo) {
+  run_small(scratch, many_rounds({"fedavg"}));
+  succeed("bundle out -o b.tgz");
+  const fs::path temporary = scratch / "tmp";
+  fs::create_directory(temporary);
+  CommandLine verify("verify");
+  for (int i = 0; i < 100; ++i) verify = verify + "b.tgz";  // so many that the signal is not too late
+  for (const CommandLine& command : {verify, CommandLine("replay b.tgz")}) {
+    Program program(scratch, command, {.environment = {{"TMPDIR", temporary.string()}}});
+    ASSERT_TRUE(program.wait_until([&] { return !fs::is_empty(temporary); })) << program.err();
+    program.send(SIGINT);
+    EXPECT_EQ(program.finish().exit_code, 130) << program.err();
+    EXPECT_TRUE(fs::is_empty(temporary));
+  }
+}
+
 TEST_F(Interruption, TwoThatStartAtOnceDoNotSpoilTheRun) {
   SmallExperiment experiment = many_rounds({"fedavg", "fedprox"});
   experiment.rounds = 50;
