@@ -78,9 +78,6 @@ TEST(ByUser, RefusesWhatCannotBe) {
   const auto refused = [](const Settings& settings, const PartitionInput& input) {
     return refusal("by-user", settings, input);
   };
-  EXPECT_EQ(refused({}, unlabelled(7)),
-            "partition \"by-user\" deals by user, and this data set does not say whose its examples are\n"
-            "  use another partition, or a data set with users");
   EXPECT_EQ(refused({{"clients", 5}}, input_of(kUsers)),
             "clients is 5 and the data has 4 users with at least 1 example\n"
             "  lower clients or min_examples; clients = 0 takes all users");

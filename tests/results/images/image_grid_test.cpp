@@ -129,10 +129,6 @@ TEST(SyntheticImages, KnowTheirShape) {
 
 TEST(SyntheticImages, AreRefusedWhenNoPictureCanShowThem) {
   const auto problem = [](const SyntheticSet& set) { return message_of([&] { as_images(set, "folder"); }); };
-  EXPECT_EQ(problem(set_of({2, 7}, {0, 1})),
-            "folder: the synthetic inputs are float32 of the shape [2, 7], which no picture can show; "
-            "allowed: images: "
-            "float32 [n, 1 or 3, height, width], at least one");
   EXPECT_THAT(problem(set_of({1, 2, 4, 4}, {0})), HasSubstr("of the shape [1, 2, 4, 4]"));
   EXPECT_THAT(problem(set_of({0, 1, 4, 4}, {})), HasSubstr("of the shape [0, 1, 4, 4]"));
   EXPECT_THAT(problem(set_of({1, 1, 0, 4}, {3})), HasSubstr("of the shape [1, 1, 0, 4]"));

@@ -272,8 +272,6 @@ TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
       "not counted.\n",
       [&] { curves(); });
   record(finished("fedprox", 1, 0.7), {0.5});
-  expect_refused("has both epsilon and accuracy\n  `fedarena plot --help` lists what --x and --y may be.",
-                 [&] { curves("epsilon"); });
   EXPECT_THAT(beside_partitions(curves().notes), ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));
 }
 

@@ -63,15 +63,8 @@ TEST(ColumnSelection, ShowsTheNoiseOfThePolicy) {
                             "| fedavg    | -                | -         |\n"));
 }
 
-TEST(ColumnSelection, RefusesUnknownNamesAndRepetitions) {
+TEST(ColumnSelection, RefusesAnEmptyName) {
   const auto refused = [](const std::string& text) { return message_of([&] { parse_selection(text); }); };
-  const std::string names =
-      "rounds, seeds, accuracy, clients, epsilon, epsilon-rdp, epsilon-pld, noise, clip-norm, attacks, "
-      "attack-rates, examples, gradients, operations, "
-      "uplink, downlink, total-uplink, total-downlink, seconds";
-  EXPECT_EQ(refused("accuracy,gradient"),
-            "--columns: \"gradient\" is unknown; allowed: " + names + "; did you mean \"gradients\"?");
-  EXPECT_EQ(refused("seconds,seconds"), "--columns: \"seconds\" is named twice; allowed: " + names);
   EXPECT_THAT(refused(""), HasSubstr("--columns: \"\" is unknown"));
   EXPECT_THAT(refused("accuracy,"), HasSubstr("--columns: \"\" is unknown"));
 }

@@ -156,20 +156,6 @@ TEST(Published, OfSeveralSourcesSaysWhoseEachFigureIs) {
   EXPECT_THAT(table.notes, Contains("published [2]: Roe; theirs is the best round on the test set"));
 }
 
-TEST(Published, ThatMatchesSeveralRowsIsRefused) {
-  EXPECT_EQ(
-      refused(published_grid(), references({figure({{"label", "fedavg"}}, 45)})),
-      "refs.toml:3:5: the figure matches several rows, such as fedavg (partition.alpha=0.1) on digits and "
-      "fedavg (partition.alpha=1.0) on digits\n  name what tells them apart: partition.alpha");
-}
-
-TEST(Published, OfARowThatHasOneIsRefused) {
-  EXPECT_EQ(refused(published_grid(), references({figure({{"alpha", "1"}, {"label", "fedavg"}}, 45),
-                                                  figure({{"alpha", "1.0"}, {"label", "fedavg"}}, 46, 4)})),
-            "refs.toml:4:5: a second figure for fedavg (partition.alpha=1.0) on digits\n  the first is at "
-            "refs.toml:3:5; leave one out, or name more keys");
-}
-
 TEST(Published, UnderAKeyThatThereIsNotIsRefused) {
   EXPECT_THAT(refused(published_grid(), references({figure({{"lable", "fedavg"}}, 45)})),
               has_all("refs.toml:3:7: no row has a key \"lable\"; allowed: ", "did you mean \"label\"?"));

@@ -65,6 +65,7 @@ TEST(Cells, AreBareNumbersInLatexOrStandInBraces) {
   expect(best(number_cell("72.00", "1.00")), "\\bfseries 72.00 \\pm 1.00");
   expect(best(number_cell("inf")), "{\\bfseries $\\infty$}");
   EXPECT_EQ(latex_cell_of(number_cell("+3.40", "0.55"), Align::kFormula), "$+3.40 \\pm 0.55$");
+  EXPECT_EQ(latex_cell_of(number_cell("+14.00"), Align::kFormula), "$+14.00$");
   EXPECT_EQ(latex_cell_of("-", Align::kFormula), "-");
 }
 
