@@ -240,7 +240,7 @@ Reading read_metric(const RoundMetric& metric, const Summary& summary, const std
 }
 
 bool is_spent_until_the_end(const RoundMetric& metric) {
-  return !metric.quantity.evaluated && metric.moment == Moment::kLast;
+  return metric.quantity.entry->axis && metric.moment == Moment::kLast;
 }
 
 Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,

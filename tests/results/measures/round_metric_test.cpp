@@ -90,6 +90,14 @@ TEST(RoundMetric, OfACostIsWhatWasSpentByThatRound) {
   EXPECT_EQ(read("gradients@round=2").value, 2 * static_cast<double>(rounds[0].cost.gradients));
 }
 
+// What is read at a round that all have, or after the run, an early end does not make smaller.
+TEST(RoundMetric, IsSpentUntilTheEndOfWhatIsCountedUpToTheLastRound) {
+  for (const char* spent : {"bytes", "seconds", "examples", "round", "epsilon"})
+    EXPECT_TRUE(is_spent_until_the_end(parse_round_metric(spent))) << spent;
+  for (const char* other : {"accuracy", "bytes@round=3", "attack-auc:loss"})
+    EXPECT_FALSE(is_spent_until_the_end(parse_round_metric(other))) << other;
+}
+
 TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
   const Scratch flacking;
   RunDirectory run = RunDirectory::create(flacking / "fedlap", "", "{}", finished("fedlap", 1, 0.5));
