@@ -10,9 +10,8 @@
 namespace fedarena {
 namespace {
 
-// Far above every stream that deals training examples, but for the shuffles of shared-classes: a class with
-// as many test as training examples is shuffled alike twice there, which matters only to files that pair
-// them.
+// Far above every stream that deals training examples, but for the shuffles of shared-classes: there a class
+// with as many test as training examples is shuffled alike twice, which matters only to files that pair them.
 constexpr std::uint64_t kFirstStream = std::uint64_t{1} << 62;
 
 // Each user's client; empty where two clients share a user, or nobody knows users.

@@ -34,9 +34,9 @@ class CellRecord {
   const results::Summary& summary() const { return summary_; }
   bool finished() const { return summary_.state == results::kFinished; }
   /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it, whose number it
-  /// returns. A round that the
-  /// checkpoint holds and nothing else does is written down, and so is another build that goes on from here.
-  /// Throws Error where what was published before, or charged, is not what the directory holds now.
+  /// returns. A round that the checkpoint holds and nothing else does is written down, and so is another
+  /// build that goes on from here. Throws Error where what was published before, or charged, is not what the
+  /// directory holds now.
   std::int64_t restore(Simulation& simulation);
   /// Writes the ledger, then the round, its synthetic set and its clients' scores before it, and a checkpoint
   /// when the last one is some time ago. When the simulation could not repeat the round, the checkpoint comes
