@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -12,17 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
-#include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 #include <c10/util/SmallVector.h>
 #include <fmt/format.h>
-#include <torch/csrc/autograd/anomaly_mode.h>
 
 #include "fedarena/base/text.hpp"
 
+#include "harness/loader/shared_torch.hpp"
 #include "harness/sdk/message_snapshot.hpp"
 #include "harness/sdk/plugin_visit.hpp"
 #include "harness/sdk/sendable.hpp"
@@ -44,14 +39,15 @@ std::string brief(const std::exception& thrown) {
 }
 
 void check_params(const Params& params, const Model& model, const std::string& what) {
-  const auto refuse = [&](const std::string& found, const std::string& allowed) {
-    throw Error(Complaint{.found = fmt::format("{} {}", what, found), .allowed = allowed});
+  const auto refuse = [&](const std::string& found, const std::string& allowed, const char* remedy = "") {
+    throw Error(Complaint{.found = fmt::format("{} {}", what, found), .allowed = allowed, .remedy = remedy});
   };
   if (params.empty())
     refuse("is empty", "parameters of the model's layout, such as zeros_like(server.params)");
   if (params.layout()->fingerprint() != model.layout()->fingerprint()) {
     refuse(fmt::format("has another layout ({} parameters)", params.layout()->numel()),
-           fmt::format("the model's ({} parameters)", model.layout()->numel()));
+           fmt::format("the model's ({} parameters)", model.layout()->numel()),
+           "Send and keep numbers of another shape as a tensor; where a sum of them is noised, pad them");
   }
   const auto type = torch::typeMetaToScalarType(model.options().dtype());
   if (params.flat().scalar_type() != type) {
@@ -134,80 +130,6 @@ class ReadOnly {
   // As many as any call has, without asking for memory in every round of every client.
   c10::SmallVector<SeenTensor, 3> tensors_;
   c10::SmallVector<SeenMessage, 1> messages_;
-};
-
-// Whether anybody draws from LibTorch's own generator, or seeds it. All clients share it, so that what each
-// draws there hangs on who trains beside it; `torch::randn` does so, and the layers of `torch::nn` at birth.
-class SharedGenerator {
- public:
-  void check() const {
-    if (now() == before_) return;
-    throw Error(Complaint{
-        .found = "LibTorch's own generator of random numbers was used, which all clients and cells share",
-        .remedy = "Draw from client.streams or server.streams, with normal() and uniform() of "
-                  "<fedarena/random.hpp>: results are the same for any number of workers. Where cells run at "
-                  "once (--jobs), another one's algorithm may have used it"});
-  }
-
- private:
-  // Each draw moves the place in the state, each seed and each refill the state's first number.
-  using Place = std::pair<std::uint32_t, int>;
-  static Place now() {
-    auto* generator = at::check_generator<at::CPUGeneratorImpl>(at::detail::getDefaultCPUGenerator());
-    const std::lock_guard lock(generator->mutex_);
-    const at::mt19937_data_pod data = generator->engine().data();
-    return {data.state_[0], data.left_};
-  }
-
-  Place before_ = now();
-};
-
-// What LibTorch holds for more than a thread, or keeps of one beyond a visit, and results depend on. It is
-// put back whatever happens.
-class SharedSettings {
- public:
-  SharedSettings() = default;
-  ~SharedSettings() {
-    if (Values() == before_) return;
-    torch::set_default_dtype(before_.type);
-    torch::autograd::AnomalyMode::set_enabled(before_.anomaly);
-    at::globalContext().setDeterministicAlgorithms(before_.deterministic, before_.warn_only);
-    at::set_num_threads(before_.threads);
-    if (!before_.observers) at::clearGlobalCallbacks();
-    at::globalContext().setUserEnabledMkldnn(before_.mkldnn);
-    at::globalContext().setUserEnabledCuDNN(before_.cudnn);
-    at::globalContext().setBenchmarkCuDNN(before_.cudnn_trials);
-    at::globalContext().setAllowTF32CuDNN(before_.cudnn_tf32);
-    at::globalContext().setFloat32MatmulPrecision(before_.products);
-  }
-  SharedSettings(const SharedSettings&) = delete;
-  SharedSettings& operator=(const SharedSettings&) = delete;
-
-  void check() const {
-    if (Values() == before_) return;
-    throw Error(Complaint{
-        .found = "a setting of LibTorch was changed that all clients and cells share (the default type, the "
-                 "mode that looks for anomalies, deterministic algorithms, how products and convolutions are "
-                 "computed, observers of operations, or the number of threads)",
-        .remedy = "Name the type where a tensor is made; leave the others"});
-  }
-
- private:
-  struct Values {
-    caffe2::TypeMeta type = torch::get_default_dtype();
-    bool anomaly = torch::autograd::AnomalyMode::is_enabled();
-    bool deterministic = at::globalContext().deterministicAlgorithms();
-    bool warn_only = at::globalContext().deterministicAlgorithmsWarnOnly();
-    int threads = at::get_num_threads();
-    bool observers = at::hasGlobalCallbacks();
-    bool mkldnn = at::globalContext().userEnabledMkldnn();
-    bool cudnn = at::globalContext().userEnabledCuDNN();
-    bool cudnn_trials = at::globalContext().benchmarkCuDNN();
-    bool cudnn_tf32 = at::globalContext().allowTF32CuDNN();
-    at::Float32MatmulPrecision products = at::globalContext().float32MatmulPrecision();
-    bool operator==(const Values&) const = default;
-  };
-  Values before_;
 };
 
 ReadOnly inputs_of(const Server& server) {
@@ -355,11 +277,11 @@ class GuardedAlgorithm final : public Algorithm {
   template <typename Call>
   auto call(const PluginCall& visited, const Call& body) const -> decltype(body()) {
     const PluginVisit visit(&visited);
-    const SharedGenerator generator;
+    const SharedGenerators generators;
     const SharedSettings settings;
     const auto check = [&] {
       settings.check();
-      generator.check();
+      generators.check();
     };
     try {
       if constexpr (std::is_void_v<decltype(body())>) {

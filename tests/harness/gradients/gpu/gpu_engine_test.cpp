@@ -11,6 +11,7 @@
 #include "fedarena/matching.hpp"
 
 #include "harness/gradients/cuda/lane.hpp"
+#include "harness/loader/shared_torch.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/plan/device.hpp"
@@ -180,6 +181,19 @@ TEST(EngineOnTheGpu, HasTheSameBitsSideBySide) {
     for (std::size_t client = 0; client < kClients; ++client)
       EXPECT_TRUE(actual[client].equal(expected[client])) << "client " << client;
   }
+}
+
+TEST(SharedGenerators, NoticeDrawsOnTheGpu) {
+  const torch::TensorOptions there(gpu());
+  torch::ones({2}, there);  // so that it is in use
+  const SharedGenerators unused;
+  torch::ones({2}, there).add_(1);
+  EXPECT_NO_THROW(unused.check());
+  torch::rand({2}, there);
+  EXPECT_THROW(unused.check(), Error);
+  const SharedGenerators anew;
+  torch::cuda::manual_seed(2);
+  EXPECT_THROW(anew.check(), Error);
 }
 
 }  // namespace
