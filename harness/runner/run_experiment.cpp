@@ -185,9 +185,10 @@ class Arena {
   bool run_one(const PlannedCell& cell) {
     const Experiment& experiment = cell.point->experiment;
     const auto dealt = inputs_.dealt(experiment, cell.seed);
-    say_once(
-        fmt::format("seed {}: {}", cell.seed,
-                    describe(hides_label_counts(*cell.point) ? without_labels(dealt->card) : dealt->card)));
+    if (options_.describes_data)
+      say_once(
+          fmt::format("seed {}: {}", cell.seed,
+                      describe(hides_label_counts(*cell.point) ? without_labels(dealt->card) : dealt->card)));
     return run_cell(cell, *dealt, checks_.environment(experiment.device),
                     {.resources = resources_,
                      .options = options_,

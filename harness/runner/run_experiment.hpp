@@ -23,6 +23,9 @@ struct RunOptions {
   /// Bytes of what a cell's clients remember that stay in memory; more lie in its run directory.
   std::int64_t state_memory = kStateMemory;
   bool resume = false;  ///< continue what is there: finished cells are kept, others go on
+  /// Whether messages tell of the data and how they are dealt. What a policy of the file hides is left out; a
+  /// run's own file does not tell the policies of others beside it.
+  bool describes_data = true;
   std::FILE* messages = stderr;
   Ranks* ranks = nullptr;  ///< of which this is rank 0; the others work for it, and no result changes
 };

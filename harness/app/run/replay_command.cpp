@@ -152,6 +152,7 @@ int run_replay(const ReplayArguments& arguments) {
     // A folder that was renamed holds one of the run's own name.
     if (options.out.filename() == cell.folder()) options.out = options.out.parent_path();
     options.workers = arguments.workers;
+    options.describes_data = false;
     if (!run_cells({cell}, plugins.host, options, unpacked.stop())) {
       print(stderr, "Stopped; a replay starts over the next time{}.\n",
             arguments.out.empty() ? "" : fmt::format(", once {} is removed", arguments.out.string()));

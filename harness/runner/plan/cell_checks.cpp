@@ -20,6 +20,7 @@
 #include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "results/record/claim_text.hpp"
+#include "results/record/round_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -85,6 +86,24 @@ void check_proxy(const AlgorithmEntry& entry, const Experiment& experiment, Shar
                            "the policy {}: private data are not public",
                            100 * known, fedarena::quoted(entry.label), fedarena::quoted(entry.privacy.name)),
       .remedy = "choose data for [proxy] that nobody trains on"});
+}
+
+// What a run cannot write down would end it for good, after days maybe.
+void check_rounds_fit(const Experiment& experiment, std::int64_t classes) {
+  results::RoundRecord record;
+  const std::size_t unevaluated = results::size_in_memory(record);
+  record.classes.emplace().accuracy.resize(static_cast<std::size_t>(classes));
+  const std::int64_t every = experiment.evaluation.every;
+  const auto rounds = static_cast<std::size_t>(experiment.rounds);
+  const auto evaluated = static_cast<std::size_t>((experiment.rounds + every - 1) / every);
+  const std::size_t size = evaluated * results::size_in_memory(record) + (rounds - evaluated) * unevaluated;
+  const std::size_t most = results::RoundLimits().records;
+  if (size <= most) return;
+  throw Error(Complaint{.found = fmt::format("the records of {}, {} of them evaluated on {}, take {} MiB",
+                                             counted(experiment.rounds, "round"), evaluated,
+                                             counted(classes, "class", "classes"), size >> 20),
+                        .allowed = fmt::format("at most {} MiB, which every command can read", most >> 20),
+                        .remedy = "evaluate less often: set every in [evaluation]; or run fewer rounds"});
 }
 
 // Numbers meet weights in their type.
@@ -187,7 +206,8 @@ std::int64_t CellChecks::check(const PlannedCell& cell) {
   const Dataset& dataset = inputs.dataset(experiment);
   const Model& model = inputs.model(experiment);
   inputs.initial_weights(experiment);
-  say_(taken_words(*cell.point, dataset));
+  check_rounds_fit(experiment, dataset.classes);
+  if (options_.describes_data) say_(taken_words(*cell.point, dataset));
   if (const std::string note = data_note(experiment, dataset); !note.empty()) say_("note: " + note);
   const auto dealt = inputs.dealt(experiment, cell.seed);
   const auto clients = std::ssize(dealt->partition);

@@ -99,6 +99,17 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
                                    "\n0 of 105 cells finished; about "));
 }
 
+TEST_F(DryRun, RefusesMoreRecordsThanAnybodyReads) {
+  SmallExperiment{}.write_to(scratch);
+  const std::string command =
+      "run small.toml --dry-run --set experiment.rounds=1000000 --set evaluation.every=";
+  EXPECT_THAT(
+      refused(command + "1"),
+      ContainsRegex("^fedarena: the records of 1000000 rounds, 1000000 of them evaluated on 10 classes, "
+                    "take [0-9]+ MiB; allowed: at most 448 MiB[^\n]*\n  evaluate less often: "));
+  succeed(command + "1000");
+}
+
 TEST_F(DryRun, TellsWhatItsEpsilonsAreOf) {
   SmallExperiment{.training = "local_steps = 4\nbatch_size = 16\nrate = 0.05\nweighting = \"uniform\"",
                   .more =

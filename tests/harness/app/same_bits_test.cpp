@@ -21,11 +21,14 @@ TEST_F(Replay, GivesTheSameBitsOnTheSameBuild) {
   EXPECT_THAT(succeed("verify small.tar.gz").out,
               ContainsRegex("verified: 2 runs, [0-9]+ values, 0 differences"));
 
-  EXPECT_EQ(succeed("replay small.tar.gz --out again --workers 1").out,
+  const Outcome replayed = succeed("replay small.tar.gz --out again --workers 1");
+  EXPECT_EQ(replayed.out,
             "small/fedavg-seed-1: the same bits, by the same build\n"
             "small/scaffold-seed-1: the same bits, by the same build\n"
             "2 of 2 runs came out with the same bits\n");
   expect_same_run(scratch / "runs/small/scaffold-seed-1", scratch / "again/small/scaffold-seed-1");
+  EXPECT_THAT(replayed.err, Not(HasSubstr("\nseed 1: ")))
+      << "a policy beside these runs may hide how data lie";
 
   // Before anything is run again.
   fs::remove_all(scratch / "again/small/fedavg-seed-1");
