@@ -243,7 +243,9 @@ Verification verify_seal(const FoundRun& run) {
   Verification verification;
   std::error_code ignored;
   const bool sealed = fs::is_regular_file(run.path / kSealFile, ignored);
-  const bool finished = run.summary ? run.summary->state == kFinished : sealed;
+  bool finished = run.summary ? run.summary->state == kFinished : sealed;
+  // One that was at work when it was found may have ended since.
+  if (!finished && sealed) finished = RunDirectory::open(run.path).summary().state == kFinished;
   Comparison compare_seal(verification, run.path / kSealFile);
   if (!finished) {
     if (!sealed) return verification;

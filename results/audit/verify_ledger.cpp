@@ -190,13 +190,14 @@ void compare_bytes(std::span<const RoundRecord> rounds, std::int64_t RoundRecord
 }
 
 // The last round that a ledger must hold, as far as cohorts are computed: a run that data ended is charged
-// for all rounds that were planned, and a ledger is written before its round.
+// for all rounds that were planned, and a ledger is written before its round. A round may fail after that, or
+// be made again after a crash.
 std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, std::int64_t recorded,
                                 std::int64_t planned) {
   constexpr std::int64_t kMost = 1'000'000;  // for an edited file; no run has as many
   planned = std::clamp<std::int64_t>(planned, 0, kMost);
   if (ledger.ended_after() > 0) return planned;
-  if (summary.state != kRunning) return recorded;
+  if (summary.state != kRunning && summary.state != kFailed) return recorded;
   return std::min(ledger.last_round(), planned);
 }
 

@@ -183,6 +183,7 @@ std::int64_t CellRecord::restore(Simulation& simulation) {
                                                      simulation.rounds_done() + 1))
     own().write_file_atomically(results::kEnvironmentFile, *with_build);
   write_summary(results::kRunning);
+  ledger_is_ahead_ = has_later_ledger(simulation);
   return dropped;
 }
 
@@ -291,7 +292,7 @@ void CellRecord::interrupt(Simulation& simulation) {
   // Before the first round there is nothing to go on from, and nothing is charged that a checkpoint might
   // hold: labels are randomised by then.
   if (simulation.rounds_done() > 0) checkpoint(simulation);
-  write_summary(results::kInterrupted);
+  if (!ledger_is_ahead_) write_summary(results::kInterrupted);
 }
 
 void CellRecord::leave() {

@@ -42,7 +42,8 @@ class CellRecord {
   /// when the last one is some time ago. When the simulation could not repeat the round, the checkpoint comes
   /// first: whatever noise has touched can be read only once it is charged and will not be drawn again.
   void append(const results::RoundRecord& record, Simulation& simulation);
-  /// Leaves a resumable run.
+  /// Leaves a resumable run; where not even the first of the rounds that a crash lost was made again, as the
+  /// crash left it.
   void interrupt(Simulation& simulation);
   /// Leaves a run at its last checkpoint, where not even another one can be written. That may fail as well,
   /// and says nothing where the ledger is a round ahead: such a run is as a crash leaves it.
@@ -75,7 +76,9 @@ class CellRecord {
   std::map<std::string, std::string> constant_files_;  // written at the start, by name
   std::int64_t guesses_ = 0;                           // of the audit
   results::Summary summary_;
-  bool ledger_is_ahead_ = false;  // whether ledger.json may hold a round that is not recorded yet
+  // Whether ledger.json may hold rounds that are not recorded: one that is about to be, or those that a crash
+  // lost. Such a run is left as running, as after a crash: whoever verifies it must not call it edited.
+  bool ledger_is_ahead_ = false;
   // None on a finished run, which is only read; a claim in jobs of Slurm alone.
   std::optional<slurm::Claim> claim_;
   Descriptor lock_;
