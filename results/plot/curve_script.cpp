@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
+
+#include "results/text/markup.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -17,7 +21,9 @@ namespace {
 constexpr std::array<int, kCurveMarks> kMarks = {7, 5, 9, 13, 11, 6, 4, 8};
 
 // As gnuplot's strings, in lines of about so many letters.
-std::string wrapped(std::string_view title, std::size_t width, Terminal terminal) {
+std::string wrapped(std::string title, std::size_t width, Terminal terminal) {
+  // Of the whole, not of each line; and before lines are measured.
+  title = terminal == kTikzTerminal ? with_paired_quotes(title) : with_fonts_here(one_line(title), terminal);
   std::vector<std::string> lines;
   std::size_t begin = 0;
   for (std::size_t space = title.find(' '); space != std::string::npos; space = title.find(' ', space + 1)) {
@@ -80,6 +86,30 @@ std::string axes_lines(const std::string& x, const std::string& y, Terminal term
 std::string whole_tics(double first, double last) {
   constexpr double kFewSteps = 10;
   return last - first <= kFewSteps ? "set xtics 1\n" : kAnyTics;
+}
+
+std::string log_axis(char axis, double least, double most) {
+  const std::string logarithmic = fmt::format("set logscale {}\n", axis);
+  constexpr double kManyDecades = 1e3;
+  if (most >= kManyDecades * least) return fmt::format("{}set {}tics autofreq\n", logarithmic, axis);
+  std::vector<double> marks;
+  if (most >= 2 * least) {
+    for (double decade = std::pow(10, std::floor(std::log10(least))); decade <= most; decade *= 10) {
+      for (const int digit : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+        if (most < 5 * least || digit == 1 || digit == 2 || digit == 5) marks.push_back(digit * decade);
+      }
+    }
+  } else if (most > least) {
+    const double fifth = (most - least) / 5;
+    const double decade = std::pow(10, std::floor(std::log10(fifth)));
+    const double step = decade * (fifth < 2 * decade ? 2 : fifth < 5 * decade ? 5 : 10);
+    const double last = std::floor(most / step + 1e-9);
+    for (double mark = std::ceil(least / step - 1e-9); mark <= last; ++mark) marks.push_back(mark * step);
+  } else {
+    return fmt::format("{}set {}tics ({:.6g})\n", logarithmic, axis, least);
+  }
+  return fmt::format("{0}set {1}range [*:*] noextend\nset {1}tics ({2:.6g})\n", logarithmic, axis,
+                     fmt::join(marks, ", "));
 }
 
 PanelGrid panel_grid(std::size_t panels) {

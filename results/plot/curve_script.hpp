@@ -54,6 +54,12 @@ inline constexpr const char* kAnyTics = "set xtics autofreq\n";
 /// those that gnuplot chooses.
 std::string whole_tics(double first, double last);
 
+/// A logarithmic axis ('x' or 'y') over positive numbers from `least` to `most`, numbered at 1, 2 and 5 of
+/// each decade, more densely where it is short, and at powers of ten alone where it is long. gnuplot by
+/// itself numbers those alone and lets the axis run from one to another, so that within a decade nothing can
+/// be read.
+std::string log_axis(char axis, double least, double most);
+
 /// How panels stand beside and below each other.
 struct PanelGrid {
   int columns = 1, rows = 1;

@@ -18,6 +18,7 @@
 #include "results/statistics/statistics.hpp"
 #include "results/table/table.hpp"
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -125,18 +126,52 @@ std::string tics_of(const CurvePanel& panel) {
   return whole_tics(least, most);
 }
 
+double upper_end(const CurvePoint& point) { return point.y + point.std.value_or(0); }
+
+// A band that reaches below zero has no end on a logarithmic axis; the point's own distance upwards, mirrored
+// there, stays in the picture.
+double lower_end(const CurvePoint& point, bool log_y) {
+  const double low = point.y - point.std.value_or(0);
+  return log_y && low <= 0 ? point.y * point.y / upper_end(point) : low;
+}
+
 // x, y, lower and upper end of the band.
 std::string data_block(const std::string& name, const Curve& curve, bool log_y) {
   std::string text = fmt::format("{} << END\n", name);
-  for (const CurvePoint& point : curve.points) {
-    const double spread = point.std.value_or(0);
-    double low = point.y - spread;
-    // A band that reaches below zero has no end on a logarithmic axis; the point's own distance upwards,
-    // mirrored there, stays in the picture.
-    if (log_y && low <= 0) low = point.y * point.y / (point.y + spread);
-    text += fmt::format("{} {} {} {}\n", point.x, point.y, low, point.y + spread);
-  }
+  for (const CurvePoint& point : curve.points)
+    text += fmt::format("{} {} {} {}\n", point.x, point.y, lower_end(point, log_y), upper_end(point));
   return text + "END\n";
+}
+
+// What the panel's axes need to be told where they are logarithmic.
+std::string log_axes(const CurvePanel& panel, const CurveStyle& style) {
+  std::vector<double> x, y;
+  for (const Curve& curve : panel.curves) {
+    for (const CurvePoint& point : curve.points) {
+      x.push_back(point.x);
+      y.insert(y.end(), {lower_end(point, true), upper_end(point)});
+    }
+  }
+  std::string lines;
+  if (style.log_x && !x.empty()) lines += log_axis('x', std::ranges::min(x), std::ranges::max(x));
+  if (style.log_y && !y.empty()) lines += log_axis('y', std::ranges::min(y), std::ranges::max(y));
+  return lines;
+}
+
+// What a panel needs in height beyond the few lines of a legend for which it has room: gnuplot takes the
+// others from the curves. In pixels, by the size of its letters and of the samples beside names.
+int room_for_legend(const Curves& curves, int width) {
+  constexpr std::size_t kLetter = 11, kSample = 130, kLine = 26, kFewLines = 4;
+  std::size_t lines = 0;
+  for (const CurvePanel& panel : curves.panels) {
+    std::size_t longest = 0;
+    for (const Curve& curve : panel.curves) longest = std::max(longest, display_width(curve.marked_name()));
+    // No wider than the axis.
+    const std::size_t beside =
+        std::max<std::size_t>(1, static_cast<std::size_t>(width) * 4 / 5 / (kLetter * longest + kSample));
+    lines = std::max(lines, (panel.curves.size() + beside - 1) / beside);
+  }
+  return static_cast<int>(kLine * (std::max(lines, kFewLines) - kFewLines));
 }
 
 }  // namespace
@@ -256,11 +291,10 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
   check_distinct(panels, kMostPanels, "panels");
   check_logarithms(curves, style);
   const auto [columns, rows] = panel_grid(panels);
-  std::string script =
-      terminal_lines(terminal, columns == 1 ? 1200 : 900 * columns, rows == 1 ? 800 : 720 * rows);
+  const int width = columns == 1 ? 1200 : 900;
+  const int height = (rows == 1 ? 800 : 720) + room_for_legend(curves, width);
+  std::string script = terminal_lines(terminal, width * columns, height * rows);
   script += axes_lines(std::string(curves.x.heading), curves.y.heading, terminal);
-  if (style.log_x) script += "set logscale x\n";
-  if (style.log_y) script += "set logscale y\n";
   // Bands may leave what a percentage can be.
   if (curves.y.is_share() && !style.log_y) script += "set yrange [0<*:*<100]\n";
   if (panels > 1) script += fmt::format("set multiplot layout {},{}\n", rows, columns);
@@ -279,6 +313,7 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
     }
     layers.insert(layers.end(), lines.begin(), lines.end());
     if (!style.log_x) script += tics_of(panel);
+    script += log_axes(panel, style);
     script += title_line(title, panels, terminal) + fmt::format("plot \\\n{}\n", fmt::join(layers, ", \\\n"));
   }
   if (panels > 1) script += "unset multiplot\n";

@@ -26,9 +26,15 @@ Terminal terminal_of(const std::filesystem::path& file);
 /// `height` pixels on a screen and six inches a 1,200 pixels in print.
 std::string terminal_lines(Terminal terminal, int width, int height);
 
-/// A text as gnuplot's string, for TikZ as TeX reads it. Every text of a script that is not a constant of the
-/// code goes through here: gnuplot runs what stands between backticks and replaces what follows an @, so the
-/// string holds letters, digits and a few harmless signs, and everything else as octal numbers.
+/// The text, of one line, with every letter that no font of this machine has as its number, such as \u6570,
+/// in pictures of pixels and in PDF: Pango draws a box in its place, and scaled as gnuplot does it covers
+/// half of the plot.
+std::string with_fonts_here(std::string_view text, Terminal terminal);
+
+/// A text as gnuplot's string, with_fonts_here(), for TikZ as TeX reads it. Every text of a script that is
+/// not a constant of the code goes through here: gnuplot runs what stands between backticks and replaces what
+/// follows an @, so the string holds letters, digits and a few harmless signs, and everything else as octal
+/// numbers.
 std::string gnuplot_string(std::string_view text, Terminal terminal);
 
 /// What gnuplot, as a child process, writes to its standard output for a script. An Error when it is not

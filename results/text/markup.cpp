@@ -52,8 +52,22 @@ std::string markdown_escaped(std::string_view text) {
   return replaced(one_line(text), kSigns);
 }
 
+std::string with_paired_quotes(std::string_view text) {
+  std::string paired;
+  bool opens = true;
+  for (const char letter : text) {
+    if (letter != '"') {
+      paired += letter;
+      continue;
+    }
+    paired += opens ? "“" : "”";
+    opens = !opens;
+  }
+  return paired;
+}
+
 std::string latex_escaped(std::string_view text) {
-  constexpr std::array<Replacement, 19> kSigns = {{{"&", "\\&"},
+  constexpr std::array<Replacement, 21> kSigns = {{{"&", "\\&"},
                                                    {"%", "\\%"},
                                                    {"$", "\\$"},
                                                    {"#", "\\#"},
@@ -68,19 +82,17 @@ std::string latex_escaped(std::string_view text) {
                                                    {"`", "\\textasciigrave{}"},
                                                    {"|", "\\textbar{}"},
                                                    // Signs of ours that are not in every input encoding.
+                                                   {"“", "``"},
+                                                   {"”", "''"},
                                                    {"±", "$\\pm$"},
                                                    {"†", "$^{\\dagger}$"},
                                                    {"‡", "$^{\\ddagger}$"},
                                                    {"≤", "$\\leq$"},
                                                    {"≥", "$\\geq$"}}};
-  std::string escaped = replaced(one_line(text), kSigns);
+  std::string escaped = replaced(with_paired_quotes(one_line(text)), kSigns);
   // Or two hyphens would become a dash.
   for (std::size_t at = escaped.find("--"); at != std::string::npos; at = escaped.find("--", at))
     escaped.insert(at + 1, "{}");
-  bool opens = true;
-  for (std::size_t at = escaped.find('"'); at != std::string::npos;
-       at = escaped.find('"', at), opens = !opens)
-    escaped.replace(at, 1, opens ? "``" : "''");
   return escaped;
 }
 

@@ -19,7 +19,10 @@ std::string json_for_script(std::string_view json);
 /// `text` so that Markdown prints it as it is inside a table cell.
 std::string markdown_escaped(std::string_view text);
 
-/// `text` so that LaTeX prints it as it is.
+/// `text` with “ and ” in turn for its quotation marks.
+std::string with_paired_quotes(std::string_view text);
+
+/// `text` so that LaTeX prints it as it is, but for paired quotation marks.
 std::string latex_escaped(std::string_view text);
 
 /// Bytes in base 64 (RFC 4648, section 4), padded.

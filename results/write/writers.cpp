@@ -159,8 +159,10 @@ std::string alignment_of(const CellColumn& column) {
 }
 
 std::string latex_grid(const CellGrid& grid) {
-  std::string text = fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n    {} \\\\\n    \\midrule\n",
-                                 joined(grid, "", alignment_of), joined(grid, " & ", latex_heading));
+  // One that is wider than the text is scaled down to it.
+  std::string text = "  \\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
+  text += fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n    {} \\\\\n    \\midrule\n",
+                      joined(grid, "", alignment_of), joined(grid, " & ", latex_heading));
   for (std::size_t row = 0; row < grid.front().cells.size(); ++row) {
     const std::string cells = joined(
         grid, " & ", [&](const CellColumn& column) { return latex_cell(column.cells[row], column.align); });
@@ -168,7 +170,7 @@ std::string latex_grid(const CellGrid& grid) {
     const bool is_theirs = cells.starts_with('[') || cells.starts_with('*');
     text += fmt::format("    {}{} \\\\\n", is_theirs ? "{}" : "", cells);
   }
-  return text + "    \\bottomrule\n  \\end{tabular}\n";
+  return text + "    \\bottomrule\n  \\end{tabular}}\n";
 }
 
 }  // namespace
@@ -220,7 +222,8 @@ std::string to_latex(const ReaderTable& table) {
   }
   const bool by_points = std::ranges::any_of(
       table.grid, [](const CellColumn& column) { return alignment_of(column).starts_with('S'); });
-  std::string text = fmt::format("% Needs \\usepackage{{booktabs{}}}.\n", by_points ? ", siunitx" : "");
+  std::string text =
+      fmt::format("% Needs \\usepackage{{booktabs, graphicx{}}}.\n", by_points ? ", siunitx" : "");
   text += "\\begin{table}\n  \\centering\n";
   // In text mode bold digits are bold throughout, which siunitx 3.2 in math mode misses; and ± of the math
   // font, because many installations have that of text as a bitmap only.

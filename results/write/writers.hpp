@@ -19,7 +19,8 @@ struct ReaderTable {
 /// A Markdown table that also reads well in a terminal: caption above it, legend and notes below it.
 std::string to_markdown(const ReaderTable& table);
 
-/// A LaTeX table for the package booktabs, and for siunitx where columns are aligned by their points.
+/// A LaTeX table, no wider than the text, for the packages booktabs and graphicx, and for siunitx where
+/// columns are aligned by their points.
 std::string to_latex(const ReaderTable& table);
 
 /// A small HTML page of its own: one <table>, its caption, the legend and the notes. It names its encoding,

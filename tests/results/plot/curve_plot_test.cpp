@@ -43,7 +43,7 @@ TEST(CurvePlot, HoldsPointsAndBands) {
 
 TEST(CurvePlot, MarksNothingBetweenTwoRounds) {
   EXPECT_THAT(svg_script(curve_plot_sample()), HasSubstr("set xtics 1\n"));
-  EXPECT_THAT(svg_script(curve_plot_sample(), {.log_x = true}), Not(HasSubstr("set xtics")));
+  EXPECT_THAT(svg_script(curve_plot_sample(), {.log_x = true}), Not(HasSubstr("set xtics 1\n")));
   Curves curves = curve_plot_sample();
   curves.panels[0].curves[0].points.back().x = 1.5;
   EXPECT_THAT(svg_script(curves), HasSubstr("set xtics autofreq\n"));
@@ -75,6 +75,35 @@ TEST(CurvePlot, BreaksLongTitlesBetweenWords) {
   // Panels beside each other have three quarters of that width.
   curves.panels = {{.title = curves.title, .curves = {line("fedavg", 1, 2)}}, {.title = "", .curves = {}}};
   EXPECT_THAT(svg_script(curves), HasSubstr(std::string(60, 'a') + R"("."\n".")" + std::string(30, 'b')));
+  // TeX's quotation marks are those of the whole title.
+  curves.panels[0].title = std::string(60, 'a') + " \"x " + std::string(60, 'b') + "\"";
+  EXPECT_THAT(curves_script(curves, {}, kTikzTerminal),
+              HasSubstr(R"( \140\140x"."\n".")" + std::string(60, 'b') + R"(\047\047" font)"));
+}
+
+// It lies below them.
+TEST(CurvePlot, IsHigherByTheLinesOfALongLegend) {
+  Curves curves = curve_plot_sample();
+  EXPECT_THAT(svg_script(curves), HasSubstr("size 1200,800 "));
+  for (int number = 1; number <= 10; ++number)
+    curves.panels[0].curves.push_back(line(fmt::format("{}{}", std::string(80, 'n'), number), 1, 2));
+  EXPECT_THAT(svg_script(curves), HasSubstr("size 1200,1008 "));
+}
+
+// gnuplot alone would number 1 and 10, or nothing.
+TEST(CurvePlot, NumbersLogarithmicAxesWithinADecade) {
+  const auto with_y = [](double first, double last) {
+    Curves curves = curve_plot_sample();
+    curves.panels[0].curves = {line("fedavg", first, last, std::nullopt)};
+    return svg_script(curves, {.log_y = true});
+  };
+  EXPECT_THAT(with_y(1.12, 1.5), HasSubstr("noextend\nset ytics (1.2, 1.3, 1.4, 1.5)\n"));
+  EXPECT_THAT(with_y(0.4, 1.5),
+              HasSubstr("set ytics (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 3, "));
+  EXPECT_THAT(with_y(3, 80), HasSubstr("set ytics (1, 2, 5, 10, 20, 50)\n"));
+  EXPECT_THAT(with_y(3, 8000), HasSubstr("set logscale y\nset ytics autofreq\n"));
+  EXPECT_THAT(with_y(3, 3), HasSubstr("set logscale y\nset ytics (3)\n"));
+  EXPECT_THAT(run_gnuplot(with_y(1.12, 1.5)), has_all("> 1.2</text>", "> 1.5</text>"));
 }
 
 // Whoever compares panels takes a colour for an algorithm.

@@ -30,6 +30,14 @@ TEST(GnuplotString, HasNoDigitBehindANumber) {
   EXPECT_EQ(gnuplot_string("#12a3", kSvgTerminal), R"("\043\061\062a3")");
 }
 
+// Of this one, for private use, there is none.
+TEST(GnuplotString, HasNoLetterInPixelsOfWhichNoFontIsHere) {
+  constexpr const char* kText = "\u00e9 \u03b5 \U000F8FFD";
+  EXPECT_EQ(gnuplot_string(kText, kPngTerminal), "\"\u00e9 \u03b5 \\134uf8ffd\"");
+  EXPECT_EQ(gnuplot_string(kText, kPdfTerminal), gnuplot_string(kText, kPngTerminal));
+  EXPECT_EQ(gnuplot_string(kText, kSvgTerminal), "\"\u00e9 \u03b5 \U000F8FFD\"");
+}
+
 // Texts that would make the file in one of the ways of gnuplot, a shell or TeX, in and out of all quotes.
 std::vector<std::string> hostile_texts(const std::filesystem::path& file) {
   const std::string touch = fmt::format("touch {}", file.string());

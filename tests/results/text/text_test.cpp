@@ -117,6 +117,7 @@ TEST(LatexText, EscapesItsSpecialCharactersAndOurSigns) {
             "\\&\\%\\$\\#\\_\\{\\}\\textasciitilde{}\\textasciicircum{}\\textbackslash{}\\textless{}"
             "\\textgreater{} $\\pm$$^{\\dagger}$$^{\\ddagger}$$\\leq$$\\geq$");
   EXPECT_EQ(latex_escaped("a--b---c|-"), "a-{}-b-{}-{}-c\\textbar{}-") << "no dashes";
+  EXPECT_EQ(latex_escaped(R"("a", "b")"), "``a'', ``b''");
 }
 
 TEST(SplitAtCommas, LeavesOutSpacesAroundTheParts) {

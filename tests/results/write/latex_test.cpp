@@ -1,4 +1,4 @@
-// Tables that LaTeX compiles. Without pdflatex, booktabs or siunitx one line says that they were not
+// Tables that LaTeX compiles. Without pdflatex or a package one line says that they were not
 // compiled.
 #include <cmath>
 #include <cstdlib>
@@ -26,9 +26,11 @@ bool succeeds(const std::string& command) {
 // Whether this machine can compile; else says so, once.
 bool can_compile() {
   static const bool kCan = [] {
-    const bool found =
-        succeeds("pdflatex --version >/dev/null 2>&1 && kpsewhich booktabs.sty siunitx.sty >/dev/null 2>&1");
-    if (!found) std::puts("pdflatex with booktabs and siunitx is not installed: no table was compiled");
+    const bool found = succeeds(
+        "pdflatex --version >/dev/null 2>&1 && kpsewhich booktabs.sty graphicx.sty siunitx.sty >/dev/null "
+        "2>&1");
+    if (!found)
+      std::puts("pdflatex with booktabs, graphicx and siunitx is not installed: no table was compiled");
     return found;
   }();
   return kCan;
@@ -38,8 +40,9 @@ bool can_compile() {
 // has.
 std::pair<bool, std::string> compile(const std::string& body) {
   const Scratch folder;
-  folder.write("paper.tex", "\\documentclass{article}\n\\usepackage{booktabs, siunitx}\n\\begin{document}\n" +
-                                body + "\\end{document}\n");
+  folder.write("paper.tex",
+               "\\documentclass{article}\n\\usepackage{booktabs, graphicx, siunitx}\n\\begin{document}\n" +
+                   body + "\\end{document}\n");
   // TeX wraps its log at 79 letters unless told otherwise.
   const bool succeeded = succeeds(fmt::format(
       "cd '{}' && max_print_line=1000 pdflatex -draftmode -interaction=nonstopmode -halt-on-error "
@@ -52,9 +55,8 @@ void expect_clean(const std::string& table) {
   if (!can_compile()) return;
   const auto [succeeded, log] = compile(table);
   EXPECT_TRUE(succeeded) << table << log;
-  // The last: a cell that is wider than its column. The whole table may be wider than this page.
-  for (const char* complaint :
-       {"\n!", "Missing character", "Package siunitx Warning", "too wide) detected at line"})
+  // The last: a cell that is wider than its column, or a table wider than the page.
+  for (const char* complaint : {"\n!", "Missing character", "Package siunitx Warning", "Overfull \\hbox"})
     EXPECT_EQ(log.find(complaint), std::string::npos) << complaint << "\n" << table << log;
 }
 

@@ -74,12 +74,13 @@ Accuracy after the last round: mean ± sample standard deviation over seeds. Upl
 }
 
 TEST(Latex, SetsABooktabsTable) {
-  EXPECT_EQ(to_latex(reader_table(render_sample())), R"(% Needs \usepackage{booktabs, siunitx}.
+  EXPECT_EQ(to_latex(reader_table(render_sample())), R"(% Needs \usepackage{booktabs, graphicx, siunitx}.
 \begin{table}
   \centering
   \sisetup{mode = text, detect-weight = true, separate-uncertainty = true, retain-zero-uncertainty = true}
   \renewcommand*{\textpm}{\ensuremath{\pm}}
   \caption{Experiment quickstart, data set digits, partition iid, model mlp. Accuracy after the last round: mean $\pm$ sample standard deviation over seeds. Bold: the best mean of its setting, which is no test of significance. Uplink and downlink: bytes per client and round. Seconds: per run.}
+  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
   \begin{tabular}{lS[table-format=2]S[table-format=1]S[table-format=2.2(3)]rrrS[table-format=2.1]}
     \toprule
     algorithm & {rounds} & {seeds} & {accuracy (\%)} & $\varepsilon$ & uplink & downlink & {seconds} \\
@@ -87,7 +88,7 @@ TEST(Latex, SetsABooktabsTable) {
     fedavg & 20 & 3 & 72.00 \pm 1.00 & none & 4.00 KiB & 8.00 KiB & 12.5 \\
     scaffold\_10\% & 20 & 3 & \bfseries 77.00 \pm 1.00 & none & 3.00 MiB & 8.00 KiB & 12.5 \\
     \bottomrule
-  \end{tabular}
+  \end{tabular}}
   \par\smallskip{\footnotesize Note: data set digits: synthetic, not comparable with papers.\par}
   \par\smallskip{\footnotesize Note: fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted.\par}
 \end{table}

@@ -85,11 +85,13 @@ TEST(Cells, HaveRoomForTheLongestNumberOfTheirColumn) {
 
 TEST(Writers, NeedSiunitxForAlignedPointsAlone) {
   const std::string latex = to_latex(column_of({number_cell("1.5")}));
-  EXPECT_THAT(latex, StartsWith("% Needs \\usepackage{booktabs, siunitx}.\n\\begin{table}\n  \\centering\n  "
-                                "\\sisetup{"));
+  EXPECT_THAT(
+      latex,
+      StartsWith("% Needs \\usepackage{booktabs, graphicx, siunitx}.\n\\begin{table}\n  \\centering\n  "
+                 "\\sisetup{"));
   EXPECT_THAT(latex, HasSubstr("    {heading} \\\\\n"));
   const std::string bare = to_latex(column_of({number_cell("1.5")}, Align::kNumber));
-  EXPECT_THAT(bare, StartsWith("% Needs \\usepackage{booktabs}.\n"));
+  EXPECT_THAT(bare, StartsWith("% Needs \\usepackage{booktabs, graphicx}.\n"));
   EXPECT_THAT(bare, Not(HasSubstr("sisetup")));
   EXPECT_THAT(bare, HasSubstr("    heading \\\\\n"));
 }
