@@ -1,12 +1,14 @@
 #include "datasets/own/csv_column.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_cell.hpp"
@@ -20,6 +22,13 @@ constexpr std::size_t kShownText = 60;
 constexpr std::size_t kGroup = 3;
 // Fewer numbers with three decimals are taken for chance.
 constexpr std::int64_t kFewestGrouped = 3;
+
+// What programs write for a number that is not there.
+bool says_missing(std::string_view text) {
+  return contains(
+      std::array<std::string_view, 9>{"na", "n/a", "#n/a", "nan", "null", "none", "missing", "?", "-"},
+      essence_of(text, true));
+}
 
 bool are_digits(std::string_view text) {
   return !text.empty() &&
@@ -119,11 +128,16 @@ void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const 
                 remedy.empty() ? "Fill it in, or name the columns to learn from in features, where missing = "
                                  "\"drop\" leaves such rows out"
                                : "Fill it in, or set missing = \"drop\" to leave such rows out");
+  const std::string mend = remedy.empty()
+                               ? "Mend it, leave the row out, or name the columns to learn from in "
+                                 "features (texts: in categorical)"
+                               : remedy;
   reject_cell(cell, name_, "a finite number",
-              !remedy.empty()
-                  ? remedy
-                  : "Mend it, leave the row out, or name the columns to learn from in features (texts: in "
-                    "categorical)");
+              mend + (says_missing(cell.text)
+                          ? fmt::format("; with features named, missing = \"drop\" and missing_as = {} leave "
+                                        "such rows out",
+                                        fedarena::quoted(cell.text))
+                          : ""));
 }
 
 void TextColumn::append(const CsvFile& file, const CsvField& field) {

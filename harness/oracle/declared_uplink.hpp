@@ -24,6 +24,6 @@ void check_declared(const Message& message, const DeclaredUplink& declared);
 
 /// The access of a round in which messages of the policy "client", or what is asked of them, are not as
 /// declared.
-inline constexpr const char* kUndeclaredMessages = "undeclared messages";
+inline constexpr const char* kUndeclaredMessages = "messages unlike those that uplink_entries() declares";
 
 }  // namespace fedarena

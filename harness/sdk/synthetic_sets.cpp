@@ -45,7 +45,8 @@ Schema<SyntheticSets> SyntheticSets::schema() {
        "fewer of a class, or standard normal noise",
        Constraint::one_of({"real", "noise"})},
       {"image_encoding", &SyntheticSets::image_encoding,
-       "pixels on the wire; uint8: the range of a client's images in 255 steps",
+       "pixels on the wire; float32: in the dtype of the model; uint8: the range of a client's images in 255 "
+       "steps",
        Constraint::one_of({"float32", "uint8"})},
   };
 }

@@ -64,8 +64,22 @@ void Simulation::try_plan() const {
     return !setup_.partition[static_cast<std::size_t>(client)].empty();
   };
   const auto client = std::ranges::find_if(training_, holds_any);
-  if (client != training_.end())
-    (void)plan_of(*client, 1, 0, *open_shard(*client, 1, streams_of(1, *client), {}));
+  if (client == training_.end()) return;
+  const auto may_ask_for_gradients = [&](std::int64_t round) {
+    const auto plan =
+        plan_of(*client, round, round - 1, *open_shard(*client, round, streams_of(round, *client), {}));
+    return !plan ||
+           std::ranges::any_of(plan->gradients, [](const auto& of_size) { return of_size.second > 0; });
+  };
+  bool asks = may_ask_for_gradients(1);
+  if (setup_.canaries.kind != kGradientCanaries) return;
+  for (std::int64_t round = 2; !asks && round <= setup_.rounds; ++round) asks = may_ask_for_gradients(round);
+  if (asks) return;
+  throw Error(Complaint{
+      .found = fmt::format("canaries of the kind \"{}\" stand in gradients of examples, and {} asks for none",
+                           kGradientCanaries, setup_.algorithm_name),
+      .remedy =
+          fmt::format("Audit it with kind = \"{}\" in [audit], or leave it out", kMislabelledCanaries)});
 }
 
 AccessPlan Simulation::unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const {

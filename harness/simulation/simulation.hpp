@@ -267,7 +267,8 @@ class Simulation {
   // anything.
   std::optional<AccessPlan> plan_of(std::int64_t client, std::int64_t round, std::int64_t participations,
                                     MeteredOracle& oracle) const;
-  // Whatever the policy, so that settings which do not suit it are refused before anybody works.
+  // Whatever the policy, so that settings which do not suit it are refused before anybody works, and so is an
+  // audit by gradients of an algorithm that asks for none.
   void try_plan() const;
   // What the plan has beyond what was asked. Error where more was asked than planned.
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;

@@ -1,6 +1,7 @@
 #include "harness/config/syntax/document.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <tuple>
 
@@ -9,6 +10,7 @@
 #include "fedarena/base/file.hpp"
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/syntax/lexing.hpp"
 
@@ -22,6 +24,24 @@ Place place_of(const toml::source_region& region, const std::string& file) {
   return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
+// The commonest slip, of which a parser says that it looked for a number or a date.
+std::string quotes_for(std::string_view text, std::uint32_t line) {
+  for (; line > 1; --line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find_first_of("#\r\n"));
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return {};
+  const std::string_view key = trimmed(text.substr(0, equals)), value = trimmed(text.substr(equals + 1));
+  if (value.empty() || value.size() > kLongestSlip || value == "true" || value == "false") return {};
+  const bool begins_with_letter = is_letter_or_digit(value.front()) && value.front() > '9';
+  const bool is_bare = value.find_first_of("\"'") == std::string_view::npos;
+  return begins_with_letter && is_bare ? fmt::format("Texts stand in quotes: {} = {}", key, quoted(value))
+                                       : "";
+}
+
 toml::table parse_toml(std::string_view text, const std::string& file) {
   check_text(text, file);
   try {
@@ -31,7 +51,9 @@ toml::table parse_toml(std::string_view text, const std::string& file) {
     std::replace_if(
         description.begin(), description.end(), [](char letter) { return letter >= 0 && letter < 0x20; },
         ' ');
-    complain({.place = place_of(error.source(), file), .found = "not TOML: " + description});
+    complain({.place = place_of(error.source(), file),
+              .found = "not TOML: " + description,
+              .remedy = quotes_for(text, error.source().begin.line)});
   }
 }
 

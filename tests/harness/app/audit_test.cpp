@@ -63,6 +63,21 @@ TEST_F(AuditedExperiments, AreFoundOutWithoutNoiseWhichIsMarked) {
   EXPECT_THAT(succeed("privacy " + kCell).out, HasSubstr("answers without noise"));
 }
 
+// No canary would be in any answer, and the bound of 0 would pass for the algorithm's.
+TEST_F(AuditedExperiments, AreRefusedByGradientsWhereNoneIsAskedFor) {
+  SmallExperiment{.model = "name = \"convnet\"\nwidth = 4\ndepth = 1",
+                  .training = "",
+                  .algorithms = {"feddm"},
+                  .more =
+                      "class_means = \"votes\"\nimage_init = \"noise\"\n\n[privacy]\npolicy = \"record\"\n"
+                      "public_classes = true\n\n[audit]\nkind = \"gradient\"\ncanaries = 50\n"}
+      .write_to(scratch);
+  EXPECT_THAT(refused("run small.toml"),
+              has_all("canaries of the kind \"gradient\" stand in gradients of examples, and algorithm "
+                      "\"feddm\" asks for none",
+                      "kind = \"mislabelled\""));
+}
+
 TEST_F(AuditedExperiments, OfEveryKindAreVerifiedWithTheirControl) {
   for (const std::string kind : {"mislabelled", "client"}) {
     const Scratch folder;

@@ -14,6 +14,9 @@ TEST(ConfigError, PointsAtSyntax) {
   EXPECT_THAT(refusal(with("rounds = 20", "rounds = 20\nrounds = 21")), StartsWith("e.toml:5:"));
   EXPECT_THAT(refusal(with("rounds = 20", "rounds = 99999999999999999999")), StartsWith("e.toml:4:"));
   EXPECT_THAT(refusal("[x"), StartsWith("e.toml:1:"));
+  EXPECT_THAT(refusal(with("\"quickstart\"", "quickstart # fast")),
+              EndsWith("\n  Texts stand in quotes: name = \"quickstart\""));
+  EXPECT_THAT(refusal(with("\"quickstart\"", "[quick, \"start\"]")), Not(HasSubstr("quotes")));
 }
 
 TEST(ConfigError, PointsAtBytesThatAreNoUtf8) {

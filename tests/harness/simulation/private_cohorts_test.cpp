@@ -74,7 +74,7 @@ TEST_F(PrivateCohorts, WhoseMessagesDifferInSizeAreAnExactAccess) {
   const auto tells_sizes = [&] {
     simulation.next_round();
     return std::ranges::any_of(simulation.ledger().population(), [](const Ledger::Segment& segment) {
-      return contains(segment.accesses, Access{ExactAccess{"undeclared messages"}, 1});
+      return contains(segment.accesses, Access{ExactAccess{kUndeclaredMessages}, 1});
     });
   };
   EXPECT_FALSE(tells_sizes());
