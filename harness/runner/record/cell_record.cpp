@@ -184,7 +184,16 @@ std::int64_t CellRecord::restore(Simulation& simulation) {
     own().write_file_atomically(results::kEnvironmentFile, *with_build);
   write_summary(results::kRunning);
   ledger_is_ahead_ = has_later_ledger(simulation);
+  if (ledger_is_ahead_ && simulation.repeatable()) lost_until_ = last_round_of_ledger();
   return dropped;
+}
+
+std::int64_t CellRecord::last_round_of_ledger() const {
+  try {
+    return results::read_ledger(directory_->path(), summary_.policy).last_round();
+  } catch (const Error&) {  // it is written anew
+    return 0;
+  }
 }
 
 // It is written first of what a round leaves.
@@ -247,11 +256,13 @@ void CellRecord::publish(const results::RoundRecord& record, const Simulation& s
   chain_.resize(static_cast<std::size_t>(record.round));
   chain_.push_back(chained(chain_.back(), record));
   summary_.rounds_done = record.round;
-  ledger_is_ahead_ = false;
+  ledger_is_ahead_ = record.round < lost_until_;
 }
 
 void CellRecord::write_ledger(const Simulation& simulation) {
-  ledger_is_ahead_ = simulation.rounds_done() > summary_.rounds_done;
+  ledger_is_ahead_ =
+      simulation.rounds_done() > summary_.rounds_done || simulation.rounds_done() < lost_until_;
+  if (simulation.rounds_done() < lost_until_) return;
   own().write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
   if (!simulation.repeatable()) write_charged_mark(own().path(), simulation.ledger());
 }
@@ -318,6 +329,7 @@ void CellRecord::evaluate_last_round(Simulation& simulation) {
 }
 
 void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
+  lost_until_ = 0;
   checkpoint(simulation);
   evaluate_last_round(simulation);  // planned as one in the middle when the budget ended the run
   std::vector<double> scores = simulation.canary_scores();  // the last that can be interrupted

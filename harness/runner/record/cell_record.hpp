@@ -64,6 +64,7 @@ class CellRecord {
   void checkpoint(Simulation& simulation, const results::RoundRecord* unpublished = nullptr);
   void publish(const results::RoundRecord& record, const Simulation& simulation);
   bool has_later_ledger(const Simulation& simulation) const;
+  std::int64_t last_round_of_ledger() const;
   void charge_lost(Simulation& simulation) const;
   void write_ledger(const Simulation& simulation);
   void write_audit(const Canaries& canaries, std::vector<double> scores, results::Summary& summary);
@@ -76,6 +77,9 @@ class CellRecord {
   std::map<std::string, std::string> constant_files_;  // written at the start, by name
   std::int64_t guesses_ = 0;                           // of the audit
   results::Summary summary_;
+  // The last round that a crash lost and that was not made again; 0: none. Up to it ledger.json stays as it
+  // is: it tells of which rounds there were answers, which no other build may give anew from the same noise.
+  std::int64_t lost_until_ = 0;
   // Whether ledger.json may hold rounds that are not recorded: one that is about to be, or those that a crash
   // lost. Such a run is left as running, as after a crash: whoever verifies it must not call it edited.
   bool ledger_is_ahead_ = false;

@@ -2,6 +2,7 @@
 // same twice, so whatever could have been read of a round must be charged, each time that it was answered.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -118,7 +119,7 @@ TEST_P(Crashes, ThatAreResumedAndStoppedAreNotTakenForEdits) {
   // The experiment file of these runs does not say that the system draws.
   if (draws_by_system()) allowed.insert("ledger.json: rounds that a crash lost");
   bool died = true;
-  for (int steps = 0; died; steps += test::long_tests() ? 1 : 4) {
+  for (int steps = 0; died; steps += test::long_tests() ? 1 : 8) {
     folder = scratch / std::to_string(steps);
     interrupted_after = 0;
     died = !run(steps);
@@ -280,6 +281,27 @@ TEST_P(Crashes, DoNotAnswerAgainByAnotherBuildWhatIsPublished) {
   expect_to_go_on_unless(draws_by_system(), "checkpoint.bin: is gone");
 }
 
+class CrashesWhoseNoiseComesAgain : public Crashes {};
+
+// Nor once the build that published rounds was resumed, and stopped before it made them all again.
+TEST_P(CrashesWhoseNoiseComesAgain, DoNotForgetWhatIsPublishedOnceResumedAndStopped) {
+  environment = build_of("one", "a");
+  const fs::path begun = run_and_interrupt_after(2);
+  fs::remove(begun / results::kCheckpointFile);
+  for (const std::int64_t again : {kBeforeAny, std::int64_t{1}}) {
+    environment = build_of("one", "a");
+    interrupted_after = again;
+    ASSERT_TRUE(run(kNever));
+    environment = build_of("one", "b");
+    test::expect_refused(fmt::format("rounds from {} on were published by another build", again == 1 ? 2 : 1),
+                         [&] { run_here(); });
+  }
+  environment = build_of("one", "a");
+  interrupted_after = 0;
+  EXPECT_TRUE(run(kNever));
+  EXPECT_EQ(results::read_ledger(folder).last_round(), kRounds);
+}
+
 TEST_P(Crashes, ListTheBuildsThatGoOn) {
   const auto with = build_of;
   const results::Json begun = environment = with("one", "a");
@@ -296,20 +318,24 @@ TEST_P(Crashes, ListTheBuildsThatGoOn) {
   EXPECT_EQ(both, begun);
 }
 
+std::vector<PrivacyPolicy> crashing_policies(const char* source) {
+  ClientPolicy clients = clients_hidden_adaptively();
+  LocalPolicy messages = messages_hidden();
+  clients.noise_source = messages.noise_source = source;
+  return {records_hidden(source), clients, messages};
+}
+
 std::vector<PrivacyPolicy> crashing_policies() {
-  std::vector<PrivacyPolicy> policies;
-  for (const char* source : {kStreamNoise, kSystemNoise}) {
-    ClientPolicy clients = clients_hidden_adaptively();
-    LocalPolicy messages = messages_hidden();
-    clients.noise_source = messages.noise_source = source;
-    policies.insert(policies.end(), {records_hidden(source), clients, messages});
-  }
+  std::vector<PrivacyPolicy> policies = crashing_policies(kStreamNoise);
+  std::ranges::move(crashing_policies(kSystemNoise), std::back_inserter(policies));
   // The other half's labels are drawn between the two rounds.
   policies.emplace_back(labels_hidden(1, kSystemNoise));
   return policies;
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Crashes, testing::ValuesIn(crashing_policies()));
+INSTANTIATE_TEST_SUITE_P(Policies, CrashesWhoseNoiseComesAgain,
+                         testing::ValuesIn(crashing_policies(kStreamNoise)));
 
 }  // namespace
 }  // namespace fedarena
