@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -94,17 +95,20 @@ std::string log_axis(char axis, double least, double most) {
   if (most >= kManyDecades * least) return fmt::format("{}set {}tics autofreq\n", logarithmic, axis);
   std::vector<double> marks;
   if (most >= 2 * least) {
-    for (double decade = std::pow(10, std::floor(std::log10(least))); decade <= most; decade *= 10) {
+    const auto power_of = [](double number) { return static_cast<int>(std::floor(std::log10(number))); };
+    for (int power = power_of(least); power <= power_of(most); ++power) {
       for (const int digit : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-        if (most < 5 * least || digit == 1 || digit == 2 || digit == 5) marks.push_back(digit * decade);
+        if (most < 5 * least || digit == 1 || digit == 2 || digit == 5)
+          marks.push_back(digit * std::pow(10, power));
       }
     }
   } else if (most > least) {
     const double fifth = (most - least) / 5;
     const double decade = std::pow(10, std::floor(std::log10(fifth)));
     const double step = decade * (fifth < 2 * decade ? 2 : fifth < 5 * decade ? 5 : 10);
-    const double last = std::floor(most / step + 1e-9);
-    for (double mark = std::ceil(least / step - 1e-9); mark <= last; ++mark) marks.push_back(mark * step);
+    const auto last = static_cast<std::int64_t>(std::floor(most / step + 1e-9));
+    for (auto mark = static_cast<std::int64_t>(std::ceil(least / step - 1e-9)); mark <= last; ++mark)
+      marks.push_back(static_cast<double>(mark) * step);
   } else {
     return fmt::format("{}set {}tics ({:.6g})\n", logarithmic, axis, least);
   }

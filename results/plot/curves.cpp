@@ -204,7 +204,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
                       "before the result of the table",
                       titles.of(row), rounds_done(row)));
     if (last == nullptr || !(*last == row.setting)) {
-      curves.panels.push_back({.title = titles.of(row.setting)});
+      curves.panels.push_back({.title = titles.title_of(row.setting)});
       last = &row.setting;
     }
     curves.panels.back().curves.push_back(std::move(curve));

@@ -139,7 +139,7 @@ Json panels_json(const Table& table) {
   Json panels = Json::array();
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     if (i == 0 || !(table.rows[i].setting == table.rows[i - 1].setting)) {
-      panels.push_back({{"title", titles.of(table.rows[i].setting)}, {"rows", Json::array()}});
+      panels.push_back({{"title", titles.title_of(table.rows[i].setting)}, {"rows", Json::array()}});
     }
     panels.back()["rows"].push_back(i);
   }

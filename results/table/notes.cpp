@@ -161,9 +161,13 @@ std::vector<std::string> parameter_notes(std::span<const RowRuns> rows) {
   const auto add_differing = [&] {
     for (const auto& [parameter, values] : parameters) {
       if (values.size() < 2) continue;
+      Names all;
       std::vector<std::string> texts;
-      for (const auto& [value, labels] : values)
+      for (const auto& [value, labels] : values) {
+        all.insert(labels.begin(), labels.end());
         texts.push_back(fmt::format("{} ({})", value, fmt::join(labels, ", ")));
+      }
+      if (all.size() == 1) continue;  // rows of one algorithm, which another note tells apart
       differing.insert(one_line(fmt::format("{} {}", parameter, fmt::join(texts, ", "))));
     }
     parameters.clear();

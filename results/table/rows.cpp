@@ -307,6 +307,11 @@ std::string SettingNames::of(const Setting& setting) const {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+std::string SettingNames::title_of(const Setting& setting) const {
+  const std::string where = of(setting);
+  return where.empty() && !keys_.empty() ? "no swept setting" : where;
+}
+
 std::string SettingNames::of(const RowKey& row) const {
   const std::string where = of(row.setting);
   return where.empty() ? row_name(row) : fmt::format("{} ({})", row_name(row), where);

@@ -175,6 +175,8 @@ class SettingNames {
 
   /// "data set digits, model mlp"; empty where one setting is all there is.
   std::string of(const Setting& setting) const;
+  /// The same for a panel of its own: "no swept setting" of rows that no key of a grid concerns.
+  std::string title_of(const Setting& setting) const;
   /// "fedprox, mu=0.1 (model mlp)".
   std::string of(const RowKey& row) const;
 

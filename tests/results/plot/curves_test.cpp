@@ -251,6 +251,18 @@ TEST_F(CurvesTest, OfOtherSettingsHaveOtherPanels) {
   EXPECT_EQ(drawn.panels[1].title, "model mlp");
 }
 
+// Those of an algorithm that the swept key does not concern.
+TEST_F(CurvesTest, OfNoPointOfAGridHaveAPanelWithAName) {
+  record(finished("fedavg", 1, 0.7), {0.5});
+  Summary swept = finished("fedprox", 1, 0.7);
+  swept.sweep = {{"training.mu", "0.1"}};
+  record(swept, {0.6});
+  const Curves drawn = curves();
+  ASSERT_EQ(drawn.panels.size(), 2U);
+  EXPECT_EQ(drawn.panels[0].title, "no swept setting");
+  EXPECT_EQ(drawn.panels[1].title, "training.mu=0.1");
+}
+
 TEST_F(CurvesTest, AreOfTheErrorWhereNoRunHasAnAccuracy) {
   EXPECT_EQ(default_quantity({}).name, "accuracy");
   Summary regression = finished("fedavg", 1, 0.7);

@@ -73,6 +73,10 @@ TEST(ParameterNotes, TellWhereAlgorithmsOfOneSettingHadOtherValues) {
   EXPECT_THAT(notes(), IsEmpty()) << "which has a column";
   summaries.back().sweep = {{"training.rate", "0.5"}};
   EXPECT_THAT(notes(), IsEmpty()) << "another setting";
+  summaries.assign(2, finished("fedavg", 1, 0.5));
+  summaries[0].algorithm_parameters = {{"batch_size", "16"}};
+  summaries[1].algorithm_parameters = {{"batch_size", "64"}};
+  EXPECT_THAT(notes(), Not(Contains(HasSubstr("between algorithms")))) << "one algorithm";
 }
 
 TEST(AttackNotes, NameRunsThatWereAttackedOnOtherExamples) {
